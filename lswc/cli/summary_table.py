@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import islice
-from math import ceil
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
@@ -114,7 +114,7 @@ def details_table(snapshot: Snapshot) -> Table:
         result["coverage"] = _covered(snapshot.coverage)
     if snapshot.pending:
         result["URLs pending"] = snapshot.pending
-        result["relevant, estimated"] = f"{outlook.expected:,.0f} to {ceil(outlook.at_most):,}"
+        result["relevant, estimated"] = f"{floor(outlook.at_least):,} to {ceil(outlook.at_most):,}"
     groups: dict[str, Mapping[str, object]] = {
         "result": result,
         **{tag: _of_language(found) for tag, found in snapshot.by_language.items()},

@@ -80,9 +80,9 @@ class Commits:
     """The visits under way in this process, and their ends.
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
-    in order, for a reason; ``recording`` is called with visits whose page is recorded, before it is
-    stored, ``taken_back`` with visits that are given back with a page, ``settled`` when an end that
-    was under way is over. ``rested`` is when every server has rested, if URLs go in order.
+    in order, for a reason; ``tallied`` is called with each visit that ends, before it is stored,
+    ``taken_back`` with visits that are given back with a page, ``settled`` when an end that was
+    under way is over. ``rested`` is when every server has rested, if URLs go in order.
     """
 
     failed = False
@@ -103,7 +103,7 @@ class Commits:
         self._crawl, self._frontier, self._archive = crawl, frontier, archive
         self._guest, self._count = guest, stats.inc_value
         self.stop = stop
-        self.recording: Callable[[Visit], None] = lambda visit: None
+        self.tallied: Callable[[Visit], None] = lambda visit: None
         self.taken_back: Callable[[Visit], None] = lambda visit: None
         self.settled: Callable[[], None] = lambda: None
         self.visits: dict[int, Visit] = {}
@@ -227,8 +227,7 @@ class Commits:
         """Count what a visit brought, beside what was counted as it was read. Raises LswcError."""
         tally, lease = visit.tally, visit.lease
         tally["received", "bytes"] += visit.received
-        if visit.record is not None:
-            self.recording(visit)
+        self.tallied(visit)
         if not visit.is_page:
             kind = "requisites" if lease.is_requisite else "listings"
             tally[kind, f"guessed: {visit.outcome}" if lease.is_guess else visit.outcome] += 1

@@ -6,9 +6,9 @@ What the archived pages need is still asked for.
 from __future__ import annotations
 
 import logging
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions import closespider
 
@@ -16,10 +16,13 @@ from lswc.crawl.close_reasons import PAGES
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.frontier.harvest import forecast
+from lswc.outcomes import Outcome
+from lswc.plurals import numbered
+from lswc.strategy.adaptive import SEEDS, server_share
 from lswc.strategy.value import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from scrapy import Spider
@@ -28,32 +31,42 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.leases import Leases
     from lswc.frontier import Frontier
+    from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.visit import Visit
+    from lswc.strategy import Strategy
 
 EVERY = 100
-"""Pages between two looks at what comes next."""
+"""Requests between two looks at what comes next."""
 
 IN_A_ROW = 300
-"""Pages after a look at which little was expected, at all looks since then, too: the crawl ends.
+"""Requests after a look at which little was expected, at all looks since then, too: no more is
+asked for than what is promising.
 
 What is left then often lies behind some pages of other languages, one after the other. So many for
 each worker that took part: with no more for two, one crawl in ten ended too early.
 """
 
+LONG = 3_600.0
+"""Seconds that count as much as all these requests: servers may be slow, or not there."""
+
 AHEAD = 1_000
 """Downloads to come whose worth counts."""
 
-PROMISING = 0.5
-"""Expected of a URL for which the crawl goes on, however little is expected of the others."""
+PROMISING = 10.0
+"""URLs of which so many times LSWC_STOP_HARVEST is expected are asked for in any case; and those of
+which as much as that is, of servers most of whose pages were relevant."""
 
-MOST_IN_A_ROW = 3_000
-"""Pages after which it ends though such URLs are pending: their servers can't be asked."""
+MOST = 0.5
+"""Most of a server's pages; and what is promising, whatever LSWC_STOP_HARVEST says."""
+
+AGAIN = 1.0
+"""Seconds between two looks, while nothing but what is promising is asked for."""
 
 REASON = "little left to find"
 """Reason with which such a crawl closes."""
 
-TALLY, PAGES_IN_A_ROW = "little expected", "pages in a row"
-"""What such pages are tallied as."""
+TALLY, REQUESTS_IN_A_ROW = "little expected", "requests in a row"
+"""What such requests are tallied as."""
 
 _LITTLE = {
     Value.PAGES: "of the next %d pages fewer than %g %% should be relevant",
@@ -68,28 +81,40 @@ class HarvestStopExtension:
     """Ends the crawl once the next downloads stay worth less than LSWC_STOP_HARVEST.
 
     They are worth what should be relevant of them, but a look at a server hardly known has its
-    price in the frontier's order (``lswc.frontier.harvest``). It is looked at once more when
-    nothing is being read any more: a sitemap may have named what is worth to go on.
+    price in the frontier's order (``lswc.frontier.harvest``). Then only what is promising is still
+    asked for, as its servers allow, and every seed. It is looked at once more when nothing is being
+    read any more: a sitemap may have named what is worth to go on.
 
-    For how long little was expected is tallied with the pages themselves: so a crawl that was
-    stopped ends where it would have, and the pages of all workers count.
+    A request counts whatever comes of it: a page, an error, or no answer. For how long little was
+    expected is tallied with what the requests brought: so a crawl that was stopped ends where it
+    would have, and the requests of all workers count.
     """
 
     def __init__(
-        self, least: float, value: Value, frontier: Frontier, commits: Commits, leases: Leases
+        self,
+        least: float,
+        strategy: Strategy,
+        seeds: Iterable[str],
+        frontier: Frontier,
+        commits: Commits,
+        leases: Leases,
     ) -> None:
         self._least, self._frontier = least, frontier
-        self._little = _LITTLE[value]
+        self._promising = min(PROMISING * least, max(least, MOST))
+        self._learns = strategy.learns
+        self._little = _LITTLE[strategy.value]
+        self._seeds = list(seeds)[::-1]
         self._commits, self._leases = commits, leases
         tallies = frontier.tallies()
-        self._pages = sum(tallies.get("page", {}).values())
+        self._requests = tallies.get(TALLY, {}).get("requests", 0)
         self._in_a_row = _in_a_row(tallies)
+        self._looked = self._little_since = monotonic()
         self._expects_little = self._in_a_row > 0
-        self._is_over = False
+        self._is_due = self._is_over = self._has_said = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Watch the crawl's pages. Raises NotConfigured if the setting is 0.
+        """Watch the crawl's requests. Raises NotConfigured if the setting is 0.
 
         Or if pages are visited again: then what is worth less only waits, in the frontier.
         """
@@ -97,36 +122,49 @@ class HarvestStopExtension:
         least = parts.crawl.stop_harvest
         if not least or parts.crawl.revisit:
             raise NotConfigured
-        value = parts.crawl.strategy.value
-        extension = cls(least, value, parts.frontier, parts.commits, parts.leases)
-        parts.commits.recording = extension.page_comes
-        crawler.signals.connect(extension.page_recorded, signals.item_scraped)
+        found = map(parts.crawl.seed, parts.crawl.seeds)
+        seeds = [offer.url for offer in found if not isinstance(offer, Outcome)]
+        strategy = parts.crawl.strategy
+        extension = cls(least, strategy, seeds, parts.frontier, parts.commits, parts.leases)
+        parts.commits.tallied = extension.visit_ends
+        parts.leases.asked_for = extension.next_is_asked_for
         return extension
 
-    def page_comes(self, visit: Visit) -> None:
-        """Tally a page that is recorded now, and now and then look at what comes next.
+    def visit_ends(self, visit: Visit) -> None:
+        """Tally the requests of a visit that ends now, and now and then look at what comes next.
 
         Raises LswcError.
         """
-        self._pages += 1
-        if self._pages % EVERY == 0:
+        requests = len(visit.attempts)
+        if not (requests and visit.is_page):
+            return
+        looks = self._requests // EVERY
+        self._requests += requests
+        visit.tally[TALLY, "requests"] += requests
+        if self._requests // EVERY > looks:
             self._look()
         if self._expects_little:
-            visit.tally[TALLY, PAGES_IN_A_ROW] += 1
+            visit.tally[TALLY, REQUESTS_IN_A_ROW] += requests
         elif self._in_a_row:
-            visit.tally[TALLY, PAGES_IN_A_ROW] -= self._in_a_row
+            visit.tally[TALLY, REQUESTS_IN_A_ROW] -= self._in_a_row
             self._in_a_row = 0
 
-    def page_recorded(self) -> None:
-        """End the crawl if that was found to be due."""
-        if not self._is_over or self._commits.halted:
+    def next_is_asked_for(self, now: float) -> None:
+        """End the crawl if that is due; else see whether what is promising was fetched.
+
+        ``now`` in seconds on a monotonic clock. Raises LswcError.
+        """
+        if self._commits.halted:
             return
-        self._is_over = False
-        logger.info(
-            f"{self._little}: the crawl ends, unless more is found by what is still being read",
-            AHEAD, 100 * self._least,
-        )  # fmt: skip
-        self._leases.finish(REASON, self._confirms)
+        if self._expects_little and now - self._looked > (AGAIN if self._is_due else LONG / 10):
+            self._look()
+        if self._is_over:
+            self._is_over = False
+            self._say("the crawl ends, unless more is found by what is still being read")
+            self._leases.finish(REASON, self._confirms)
+
+    def _say(self, what: str) -> None:
+        logger.info(f"{self._little}: {what}", AHEAD, 100 * self._least)
 
     def _confirms(self) -> bool:
         """Tell whether too little is expected still, when nothing is being read any more."""
@@ -135,26 +173,65 @@ class HarvestStopExtension:
         except LswcError as error:
             self._commits.fail(error)
             return True
-        return self._is_over
+        is_over, self._is_over = self._is_over, False
+        return is_over
 
     def _look(self) -> None:
         """See whether little is expected now, and has been for some time. Raises LswcError."""
-        cells = self._frontier.cells()
+        cells, now = self._frontier.cells(), monotonic()
+        self._looked = now
         self._in_a_row = _in_a_row(self._frontier.tallies())
         worth = forecast(cells, AHEAD).next_worth
-        self._expects_little = worth is None or worth < self._least
-        promising = max(PROMISING, self._least)
-        waits = any(cell.pending and cell.expected >= promising for cell in cells)
-        enough = MOST_IN_A_ROW if waits else min(MOST_IN_A_ROW, IN_A_ROW * self._workers())
-        self._is_over = worth is None or (self._expects_little and self._in_a_row >= enough)
+        expected_little, self._expects_little = (
+            self._expects_little,
+            worth is None or worth < self._least,
+        )
+        if not expected_little:
+            self._little_since = now
+        is_long = self._in_a_row >= IN_A_ROW * self._workers() or now - self._little_since >= LONG
+        self._is_due = worth is None or (self._expects_little and is_long)
+        promising = [cell for cell in cells if self._is_promising(cell)]
+        seed = self._unread_seed() if self._is_due else None
+        # Where an order isn't learned, seeds may wait among others.
+        restricts = self._is_due and (self._learns or seed is None)
+        self._frontier.restrict({c.cell for c in promising} if restricts else None)
+        left = _left(promising, seed) if self._is_due else ""
+        self._is_over = self._is_due and not left
+        self._leases.ends_after = left
+        if left and not self._has_said:
+            self._has_said = True
+            self._say(f"nothing else is asked for than {left}")
+
+    def _is_promising(self, cell: CellHarvest) -> bool:
+        """Tell whether URLs of a cell are asked for though little is expected of all."""
+        if self._learns and (cell.cell == SEEDS or server_share(cell.cell) >= MOST):
+            return cell.cell == SEEDS or cell.expected >= self._least
+        return cell.expected >= self._promising
+
+    def _unread_seed(self) -> str | None:
+        """Return a seed that wasn't asked for yet, or is being asked for; None if there is none."""
+        with self._frontier.reading() as reader:
+            while self._seeds:
+                standing = reader.find(self._seeds[-1])
+                if standing is not None and standing.outcome is None:
+                    return self._seeds[-1]
+                self._seeds.pop()
+        return None
 
     def _workers(self) -> int:
         here, elsewhere = self._frontier.others()
         return 1 + len(here) + elsewhere
 
 
+def _left(promising: Iterable[CellHarvest], seed: str | None) -> str:
+    """Return what is to be asked for before the end, in words; "" if nothing is."""
+    number = sum(cell.pending for cell in promising if cell.cell != SEEDS or seed is None)
+    found = [] if seed is None else [f"seeds such as {seed}"]
+    return " and ".join([*found, numbered(number, "promising URL")] if number else found)
+
+
 def _in_a_row(tallies: Mapping[str, Mapping[str, int]]) -> int:
-    return tallies.get(TALLY, {}).get(PAGES_IN_A_ROW, 0)
+    return tallies.get(TALLY, {}).get(REQUESTS_IN_A_ROW, 0)
 
 
 class CloseSpider(closespider.CloseSpider):

@@ -7,6 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from lswc.crawl.idle_connections import LONG, IdleConnections
 from lswc.errors import LswcError
 from lswc.frontier.contract import SteppedFrontier
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
@@ -40,7 +41,8 @@ class Leases:
     """Hands out the frontier's URLs. Methods raise LswcError.
 
     Where a loop runs the answer of a store that is another process comes later: ``answered`` is
-    called then. What it leased is ``ready`` until it is handed out.
+    called then. What it leased is ``ready`` until it is handed out. ``asked_for`` is called, with
+    the time, before the next URL is looked for; it may ``finish`` the crawl.
     """
 
     def __init__(
@@ -54,10 +56,14 @@ class Leases:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
         self._commits, self._stats = commits, stats
         self.answered: Callable[[], None] = lambda: None
+        self.asked_for: Callable[[float], None] = lambda now: None
+        self.ends_after = ""
+        """What is still to be asked for before the crawl ends, in words; "" while no end is due."""
         self.ready: Visit | None = None
         self._asked: Awaited[Lease | None] | None = None
         self._none: float | None = None
         """The latest end that the store knew when it answered that there is no URL."""
+        self.idle = IdleConnections()
         self._ends_because = ""
         self._confirms: Callable[[], bool] | None = None
         self._idle_since: float | None = None
@@ -135,6 +141,8 @@ class Leases:
         known, self._none = self._none, None
         if self.is_waiting:
             return None
+        if not self._ends_because:
+            self.asked_for(now)
         if self._crawl.in_order and (commits.visits or now < commits.rested):
             return None
         if known == commits.latest_end:
@@ -147,6 +155,7 @@ class Leases:
             lease = awaited.result()
         else:
             lease = self._leased(now)
+        self._count_idle(lease, now)
         if lease is not None:
             return commits.begin(lease, now)
         if self._ends_because and not self._ends(now):
@@ -159,6 +168,7 @@ class Leases:
         commits = self._commits
         try:
             lease = awaited.result()
+            self._count_idle(lease, now)
             if lease is None:
                 self._none = after
             elif not commits.halted:  # else the store forgets it when it is joined again
@@ -166,6 +176,14 @@ class Leases:
         except LswcError as error:
             commits.fail(error)
         self.answered()
+
+    def _count_idle(self, lease: Lease | None, now: float) -> None:
+        if lease is None and self._frontier.holds_back:
+            self.idle.waits(now)
+        elif seconds := self.idle.goes_on(now):
+            self._stats.set_value("lswc/connections idle/seconds", round(self.idle.seconds, 1))
+            if seconds > LONG:
+                self._stats.inc_value("lswc/connections idle/long")
 
     def settle(self) -> None:
         """See to it that nothing is asked for."""

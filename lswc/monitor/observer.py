@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from lswc import __version__
 from lswc.archive import page_record
+from lswc.crawl.idle_connections import LONG
 from lswc.crawl.web import truth
 from lswc.errors import writing
 from lswc.monitor import snapshot
@@ -170,9 +171,24 @@ class Observer:
             offline=round(parts.guest.network.offline, 1),
             unsaved=parts.frontier.unsaved,
             is_stuck=state == RUNNING and self._is_stuck(idle),
+            waits=self._waits() if state == RUNNING else "",
+            held_back=round(parts.leases.idle.seconds, 1),
+            longest_held_back=round(parts.leases.idle.longest, 1),
             fetching=() if state == CLOSED else self._fetching(),
             slowest=tuple(Latency(*slow) for slow in parts.guest.latencies.slowest(TOP)),
         )
+
+    def _waits(self) -> str:
+        """Return what alone is waited for, in words; "" if other URLs are asked for."""
+        leases, now = self._parts.leases, monotonic()
+        if leases.idle.in_a_row(now) > LONG:
+            return "free connections wait for likelier URLs of busy servers"
+        if not leases.ends_after:
+            return ""
+        ready = leases.next_ready(now)
+        seconds = 0.0 if ready is None else ready - now
+        when = f"; the next server can be asked in {seconds:.0f} s" if seconds >= 1 else ""
+        return f"little else is left to find: waits for {leases.ends_after}{when}"
 
     def _state(self) -> tuple[str, str]:
         if self._parts.guest.halt:

@@ -139,6 +139,10 @@ def _gauges(snapshot: Snapshot) -> dict[str, tuple[str, float]]:
         "requests_under_way": ("URLs that this process holds now.", worker.under_way),
         "requests_at_a_time": ("Requests that this process sends at a time.", worker.requests),
         "idle_seconds": ("Seconds since a URL ended.", worker.idle),
+        "held_back_seconds": (
+            "Seconds in which connections were free while URLs waited for better ones.",
+            worker.held_back,
+        ),
         "offline_seconds": ("Seconds for which the crawl has been offline.", worker.offline),
         "paused": ("1 while the crawl is paused.", worker.state == PAUSED),
         "unsaved_bytes": ("Bytes that a power cut would lose.", worker.unsaved),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from heapq import nlargest
-from math import ceil
+from math import ceil, floor
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -111,11 +111,13 @@ class Cell(Struct, frozen=True):
 class Outlook(Struct, frozen=True, kw_only=True):
     """What the pending URLs should bring, by what URLs like them have brought.
 
-    ``expected`` relevant pages among all, and hardly more than ``at_most``; ``next_relevant`` among
+    ``expected`` relevant pages among all, hardly less than ``at_least`` and hardly more than
+    ``at_most``; ``next_relevant`` among
     the ``next_downloads`` that come first. ``groups`` and ``best`` cells come the best first, the
     ``largest`` cells by their URLs.
     """
 
+    at_least: float = 0.0
     expected: float = 0.0
     at_most: float = 0.0
     next_downloads: int = 0
@@ -128,10 +130,10 @@ class Outlook(Struct, frozen=True, kw_only=True):
     @property
     def in_words(self) -> str:
         """How many of the pending URLs should be relevant: what lies behind them isn't known."""
-        expected, at_most = round(self.expected), ceil(self.at_most)
-        if at_most <= 1 and not expected:
+        at_least, at_most = floor(self.at_least), ceil(self.at_most)
+        if at_most <= 1 and not at_least:
             return "hardly one of them relevant"
-        return f"{expected:,} to {at_most:,} of them relevant"
+        return f"{at_least:,} to {at_most:,} of them relevant"
 
 
 class Fetch(Struct, frozen=True):
@@ -164,7 +166,9 @@ class Worker(Struct, frozen=True, kw_only=True):
     It has run for ``seconds``; ``pages_per_second`` is of the latest minute, and the mean of the
     run. ``requests`` are sent at a time, and ``readers`` processes read its pages; ``idle`` seconds
     ago a URL ended; a power cut would lose ``unsaved`` bytes. A worker ``is_stuck`` if there is
-    something to do, and nothing was done for long.
+    something to do, and nothing was done for long. If it only ``waits`` for something, that is told
+    in words. Connections were free for ``held_back`` seconds while URLs of free servers waited for
+    better ones, for ``longest_held_back`` of them in a row.
     """
 
     host: str = ""
@@ -187,6 +191,9 @@ class Worker(Struct, frozen=True, kw_only=True):
     offline: float = 0.0
     unsaved: int = 0
     is_stuck: bool = False
+    waits: str = ""
+    held_back: float = 0.0
+    longest_held_back: float = 0.0
     fetching: tuple[Fetch, ...] = ()
     slowest: tuple[Latency, ...] = ()
 
@@ -377,6 +384,7 @@ def outlook(cells: Sequence[CellHarvest], strategy: Strategy, top: int = TOP) ->
     pending = [cell for cell in cells if cell.pending]
     largest = nlargest(top, pending, key=lambda cell: cell.pending) if len(pending) > top else []
     return Outlook(
+        at_least=round(ahead.at_least, 1),
         expected=round(ahead.expected, 1),
         at_most=round(ahead.at_most, 1),
         next_downloads=ahead.next_downloads,
@@ -396,7 +404,8 @@ def in_pages(outlook: Outlook, relevant: int) -> Outlook:
     brought = sum(group.relevant for group in outlook.groups)
     pages = relevant / brought if brought else 0.0
     pending = sum(group.pending for group in outlook.groups)
-    most = {"expected": pending, "at_most": pending, "next_relevant": outlook.next_downloads}
+    most = dict.fromkeys(("at_least", "expected", "at_most"), pending)
+    most["next_relevant"] = outlook.next_downloads
     scaled = {
         name: round(min(pages * getattr(outlook, name), number), 1) for name, number in most.items()
     }

@@ -66,6 +66,7 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
         **({"clean text": tallies.clean_text} if tallies.clean_text else {}),
         "forecast": {
             "pending": outlook.expected,
+            "pending_at_least": outlook.at_least,
             "pending_at_most": outlook.at_most,
             "next_downloads": outlook.next_downloads,
             "next_relevant": outlook.next_relevant,

@@ -42,6 +42,7 @@ def line(snapshot: Snapshot) -> str:
         parts.append(f"OFFLINE for {offline:.0f} s")
     if snapshot.state == "paused":
         parts.append(f"PAUSED: {snapshot.reason}")
+    parts += dict.fromkeys(worker.waits for worker in snapshot.workers if worker.waits)
     return ", ".join(parts)
 
 

@@ -82,7 +82,7 @@ FRONTIER = [
     "largest cells",
     "pending | expected | seen | pages",
     "elsewhere | 40,000 | 25.0% | 30.0% | 70",
-    "Relevant pages expected: 2,000 among all pending URLs, and at most 2,346;"
+    "Relevant pages expected: 2,000 among all pending URLs, at least 1,500 and at most 2,346;"
     " 700 (70.0%) among the next 1,000.",
     "servers with most pending URLs",
     "server | pending | downloaded | relevant",

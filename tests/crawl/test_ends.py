@@ -11,34 +11,40 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.exceptions import NotConfigured
 
-from lswc.crawl.ends import EVERY, IN_A_ROW, MOST_IN_A_ROW, REASON, HarvestStopExtension
+from lswc.crawl.ends import AGAIN, EVERY, IN_A_ROW, LONG, REASON, HarvestStopExtension
 from lswc.crawl.leases import ASKED, STAY
 from lswc.frontier.harvest import CellHarvest
+from lswc.frontier.report import Standing
 from lswc.outcomes import Outcome
-from lswc.strategy import Pages
-from lswc.strategy.value import Value
+from lswc.strategy import Pages, strategy
+from lswc.strategy.adaptive import PLACES, server_share
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from tests.frontier.redis_server import RedisServer
 
 LITTLE = CellHarvest(9, 5_000, Pages(), 0.0, 0.001, "expected under 1 %")
-
-
 LOOKS = IN_A_ROW // EVERY + 1
-MOST_LOOKS = MOST_IN_A_ROW // EVERY + 1
+ADAPTIVE = strategy("adaptive")
 
 
 class Ending:
-    """A crawl whose pending URLs are in ``cells``: the looks until it is told to end."""
+    """A crawl whose pending URLs are in ``cells``: the looks until it is to end.
 
-    def __init__(self, *cells: CellHarvest) -> None:
+    ``unread`` are the seeds that nobody asked for yet. If URLs of some cells alone are asked for,
+    these are ``only``.
+    """
+
+    def __init__(self, *cells: CellHarvest, unread: Sequence[str] = ()) -> None:
         self.cells = [*cells, LITTLE]
+        self.unread = list(unread)
         self.confirms: Callable[[], bool] | None = None
         self.others: list[str] = []
+        self.only: Collection[int] | None = None
+        self.now = 0.0
         self._tallies: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.start()
 
@@ -52,45 +58,135 @@ class Ending:
             cells=lambda: tuple(self.cells),
             tallies=lambda: self._tallies,
             others=lambda: (self.others, 0),
+            restrict=lambda cells: setattr(self, "only", cells),
+            reading=lambda: nullcontext(SimpleNamespace(find=self._find)),
         )
-        leases: Any = SimpleNamespace(finish=self._finish)
+        self.leases: Any = SimpleNamespace(finish=self._finish, ends_after="")
+        leases: Any = self.leases
         commits: Any = SimpleNamespace(halted=False)
-        return HarvestStopExtension(0.1, Value.PAGES, frontier, commits, leases)
+        seeds = ["http://read.example/", *self.unread]
+        return HarvestStopExtension(0.01, ADAPTIVE, seeds, frontier, commits, leases)
+
+    def _find(self, url: str) -> Standing:
+        return Standing(None if url in self.unread else Outcome.HTML)
 
     def _finish(self, reason: str, confirms: Callable[[], bool]) -> None:
         self.confirms = confirms
 
-    def record(self, pages: int, by: HarvestStopExtension | None = None) -> None:
-        """Record so many pages."""
+    def fetch(
+        self, visits: int, by: HarvestStopExtension | None = None, *, requests: int = 1
+    ) -> None:
+        """End so many visits, each after some requests."""
         extension = by or self._extension
-        for _ in range(pages):
-            visit: Any = SimpleNamespace(tally=Counter({("page", "irrelevant"): 1}))
-            extension.page_comes(visit)
+        for _ in range(visits):
+            visit: Any = SimpleNamespace(tally=Counter(), attempts=[None] * requests, is_page=True)
+            extension.visit_ends(visit)
             for (kind, name), number in visit.tally.items():
                 self._tallies[kind][name] += number
-            extension.page_recorded()
+            self.now += 0.001
+            extension.next_is_asked_for(self.now)
 
-    def looks(self, most: int = 2 * MOST_LOOKS) -> int:
-        """Record pages until the crawl is to end; return the looks that this took."""
+    def wait(self, seconds: float) -> None:
+        """Let nothing end for so long, but for the clock."""
+        self.now += seconds
+        self._extension.next_is_asked_for(self.now)
+
+    def looks(self, most: int = 2 * LOOKS) -> int:
+        """End visits until the crawl is to end; return the looks that this took."""
         for look in range(1, most + 1):
-            self.record(EVERY)
+            self.fetch(EVERY)
             if self.confirms is not None:
                 return look
         return most + 1
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[Ending], None]:
+    """Return what lets the extension's clock be that of an ending."""
+
+    def use(ending: Ending) -> None:
+        monkeypatch.setattr("lswc.crawl.ends.monotonic", lambda: ending.now)
+        ending.start()
+
+    return use
+
+
+KNOWN_TO_BE_RELEVANT = next(cell for cell in range(1, PLACES) if server_share(cell) >= 0.7)
+
+
 @pytest.mark.parametrize(
-    ("pending", "expected", "looks"),
+    ("cell", "pending", "expected", "ends", "only"),
     [
-        (0, 0.9, LOOKS),
-        (30, 0.2, LOOKS),
-        (30, 0.9, MOST_LOOKS),  # else a server that can't be asked would hold it up for ever
-        (5_000, 0.9, 2 * MOST_LOOKS + 1),
+        (1, 0, 0.9, True, True),
+        (1, 30, 0.05, True, True),
+        (1, 30, 0.2, False, True),
+        (1, 5_000, 0.9, False, False),  # that isn't little
+        (KNOWN_TO_BE_RELEVANT, 30, 0.05, False, True),
+        (KNOWN_TO_BE_RELEVANT, 30, 0.005, True, True),
     ],
 )
-def test_what_is_promising_is_waited_for(pending: int, expected: float, looks: int) -> None:
-    cell = CellHarvest(1, pending, Pages(), expected, expected, "expected 80-100 %")
-    assert Ending(cell).looks() == looks
+def test_nothing_but_what_is_promising_is_asked_for_before_the_end(
+    cell: int, pending: int, expected: float, ends: bool, only: bool
+) -> None:
+    ending = Ending(CellHarvest(cell, pending, Pages(), expected, expected, "expected"))
+    assert (ending.looks() == LOOKS) == ends
+    assert (ending.only is not None) == only
+    if ending.only is not None:
+        assert (cell in ending.only) == (not ends or not pending)
+        assert LITTLE.cell not in ending.only
+        assert bool(ending.leases.ends_after) == (not ends)
+
+
+def test_it_ends_once_what_is_promising_was_fetched(clock: Callable[[Ending], None]) -> None:
+    ending = Ending(CellHarvest(1, 30, Pages(), 0.2, 0.2, "expected 20-50 %"))
+    clock(ending)
+    ending.looks()
+    assert ending.confirms is None
+    assert ending.leases.ends_after == "30 promising URLs"
+    ending.cells.pop(0)
+    ending.wait(2 * AGAIN)
+    assert ending.confirms is not None, "though nothing ended here: another worker had them"
+    assert ending.confirms()
+
+
+def test_no_end_before_each_seed_was_asked_for(clock: Callable[[Ending], None]) -> None:
+    ending = Ending(unread=["http://one.example/", "http://slow.example/"])
+    clock(ending)
+    ending.looks()
+    assert ending.confirms is None
+    assert ending.leases.ends_after == "seeds such as http://one.example/"
+    ending.unread.pop(0)
+    ending.wait(2 * AGAIN)
+    assert ending.confirms is None
+    assert ending.leases.ends_after == "seeds such as http://slow.example/"
+    ending.unread.pop()
+    ending.wait(2 * AGAIN)
+    assert ending.confirms is not None
+
+
+def test_a_request_counts_whatever_comes_of_it() -> None:
+    ending = Ending()
+    ending.fetch(EVERY // 4 * LOOKS - 1, requests=4)
+    assert ending.confirms is None
+    ending.fetch(1, requests=4)
+    assert ending.confirms is not None
+
+
+def test_what_was_refused_without_a_request_does_not_count() -> None:
+    ending = Ending()
+    ending.fetch(10 * IN_A_ROW, requests=0)
+    assert ending.confirms is None
+
+
+def test_little_for_long_is_as_many_requests(clock: Callable[[Ending], None]) -> None:
+    ending = Ending()
+    clock(ending)
+    ending.fetch(EVERY)
+    for _ in range(9):
+        ending.wait(LONG / 9.5)
+        assert ending.confirms is None
+    ending.wait(LONG / 9.5)
+    assert ending.confirms is not None
 
 
 def test_it_goes_on_for_what_was_found_while_it_ended() -> None:
@@ -102,7 +198,7 @@ def test_it_goes_on_for_what_was_found_while_it_ended() -> None:
     assert not ending.confirms()
     ending.cells[0] = CellHarvest(1, 300, Pages(), 0.9, 0.9, "expected 80-100 %")
     assert not ending.confirms()
-    ending.record(2)
+    ending.fetch(2)
     ending.cells.pop(0)
     assert not ending.confirms(), "it has to be little for some time again"
     ending.confirms = None
@@ -113,29 +209,29 @@ def test_it_goes_on_for_what_was_found_while_it_ended() -> None:
 def test_a_crawl_that_was_stopped_ends_where_it_would_have(stops: list[int]) -> None:
     """Looks are at the same pages, and for how long little was expected is known."""
     unbroken, stopped = Ending(), Ending()
-    unbroken.record(EVERY * LOOKS - 1)
+    unbroken.fetch(EVERY * LOOKS - 1)
     for pages in stops:
-        stopped.record(pages)
+        stopped.fetch(pages)
         stopped.start()
-    stopped.record(EVERY * LOOKS - 1 - sum(stops))
+    stopped.fetch(EVERY * LOOKS - 1 - sum(stops))
     assert unbroken.confirms is stopped.confirms is None
-    unbroken.record(1)
-    stopped.record(1)
+    unbroken.fetch(1)
+    stopped.fetch(1)
     assert unbroken.confirms is not None
     assert stopped.confirms is not None
 
 
 def test_what_was_promising_before_a_stop_begins_the_count_anew() -> None:
     ending = Ending()
-    ending.record(250)
+    ending.fetch(250)
     ending.start()
     ending.cells.insert(0, CellHarvest(1, 5_000, Pages(), 0.9, 0.9, "expected 80-100 %"))
-    ending.record(50)
+    ending.fetch(50)
     ending.cells.pop(0)
     ending.start()
-    ending.record(EVERY * LOOKS - 1)
+    ending.fetch(EVERY * LOOKS - 1)
     assert ending.confirms is None
-    ending.record(1)
+    ending.fetch(1)
     assert ending.confirms is not None
 
 
@@ -144,11 +240,11 @@ def test_the_pages_of_all_workers_count_and_have_to_be_more() -> None:
     ending.others = ["another"]
     some, others = ending.worker(), ending.worker()
     for by in (some, others):
-        ending.record(EVERY, by)
+        ending.fetch(EVERY, by)
     for by in (some, others):
-        ending.record(IN_A_ROW - 1, by)
+        ending.fetch(IN_A_ROW - 1, by)
     assert ending.confirms is None
-    ending.record(EVERY, some)
+    ending.fetch(EVERY, some)
     assert ending.confirms is not None
 
 

@@ -189,7 +189,9 @@ SNAPSHOT = Snapshot(
     pending=1_234,
     postponed=56,
     servers=789,
-    outlook=Outlook(expected=321.0, at_most=400.0, next_downloads=1_178, next_harvest_rate=0.27),
+    outlook=Outlook(
+        at_least=321.0, expected=321.0, at_most=400.0, next_downloads=1_178, next_harvest_rate=0.27
+    ),
     workers=(Worker(time=2.0, began=1.0),),
 )
 
@@ -208,7 +210,7 @@ def numbers(snapshot: Snapshot) -> Numbers:
     [
         {}, {"pages": 99}, {"relevant": 98}, {"received": 97}, {"harvest_rate": 0.5},
         {"pending": 96}, {"postponed": 95}, {"servers": 94},
-        {"outlook": Outlook(expected=93.0, at_most=99.0, next_downloads=1, next_harvest_rate=1.0)},
+        {"outlook": Outlook(at_least=93.0, expected=93.0, at_most=99.0, next_downloads=1, next_harvest_rate=1.0)},
     ],
 )  # fmt: skip
 def test_a_renderer_shows_the_numbers_of_the_snapshot(name: str, change: dict[str, Any]) -> None:
@@ -319,10 +321,13 @@ def test_coverage_is_the_share_of_relevant_pages_that_were_collected(
 def test_an_outlook_of_text_is_told_in_pages() -> None:
     """Ten relevant pages brought 2.5 full ones of text: one that is expected is four pages."""
     groups = (Group("some", 30, 20, 2.5),)
-    text = Outlook(expected=2.0, at_most=9.0, next_downloads=6, next_relevant=1.0, groups=groups)
+    text = Outlook(
+        at_least=1.0, expected=2.0, at_most=9.0, next_downloads=6, next_relevant=1.0, groups=groups
+    )
     told = snapshot.made({"page": {"relevant": 10}, "clean text": {"new letters": 1}}, outlook=text)
     ahead = told.outlook
-    assert (ahead.expected, ahead.at_most, ahead.next_relevant) == (8.0, 30.0, 4.0)
+    assert (ahead.at_least, ahead.expected) == (4.0, 8.0)
+    assert (ahead.at_most, ahead.next_relevant) == (30.0, 4.0)
     assert ahead.next_harvest_rate == pytest.approx(4 / 6, abs=1e-3)
     assert told.coverage_at_most == pytest.approx(10 / 18, abs=1e-3)
     pages = snapshot.made({"page": {"relevant": 10}}, outlook=text)

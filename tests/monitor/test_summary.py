@@ -68,6 +68,7 @@ SNAPSHOT = Snapshot(
         shells={"rendered": 16},
     ),
     outlook=Outlook(
+        at_least=1_500.4,
         expected=2_000.4,
         at_most=2_345.6,
         next_downloads=1_000,
@@ -114,6 +115,7 @@ WRITTEN = {
     "shells": {"rendered": 16},
     "forecast": {
         "pending": 2_000.4,
+        "pending_at_least": 1_500.4,
         "pending_at_most": 2_345.6,
         "next_downloads": 1_000,
         "next_relevant": 700.5,
@@ -168,7 +170,7 @@ def test_of_no_page_the_harvest_rate_is_none_of_it() -> None:
     ("snapshot", "said"),
     [
         (SNAPSHOT,
-         "1,234 pages, 50.0% relevant, 4,321 URLs pending, 2,000 to 2,346 of them relevant"),
+         "1,234 pages, 50.0% relevant, 4,321 URLs pending, 1,500 to 2,346 of them relevant"),
         (Snapshot(), "0 pages, 0.0% relevant, 0 URLs pending, hardly one of them relevant"),
         (Snapshot(workers=(Worker(offline=59.6),)),
          "0 pages, 0.0% relevant, 0 URLs pending, hardly one of them relevant, OFFLINE for 60 s"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from math import ceil
+from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,18 @@ class Command(UserCommand):
         if opts.rebalance:
             self._rebalance(name, opts)
             return
+        from msgspec.structs import replace
+
         from lswc.monitor.snapshot import counted
         from lswc.monitor.stored import stored
 
         with working() as say:
             say("frontier", 0, 0)
-            with stored(name, opts.key, self.project_settings).frontier() as frontier:
-                snapshot = counted(frontier, opts.top)
+            crawl = stored(name, opts.key, self.project_settings)
+            with crawl.frontier() as frontier:
+                found = counted(frontier, opts.top)
+            workers = [worker for told in crawl.reported() for worker in told.workers]
+            snapshot = replace(found, workers=tuple(workers))
         console = terminal()
         for part in shown(snapshot):
             console.print(part)
@@ -103,6 +108,7 @@ def shown(snapshot: Snapshot) -> Iterator[Table | str]:
     if outlook.largest:
         yield _cells("largest cells", outlook.largest)
     yield _expected(outlook)
+    yield from _waits(snapshot)
     queues = [(q.server, q.pending, q.downloaded, q.relevant) for q in snapshot.longest or ()]
     heads = ("server", "pending", "downloaded", "relevant")
     yield table("servers with most pending URLs", heads, queues)
@@ -111,6 +117,19 @@ def shown(snapshot: Snapshot) -> Iterator[Table | str]:
         yield table("families of unproven sites", of_family, _families(snapshot))
     if snapshot.completion is not None:
         yield from _completion(snapshot.completion)
+
+
+def _waits(snapshot: Snapshot) -> Iterator[str]:
+    """Yield what workers wait for, and how long connections were free while URLs waited."""
+    for worker in snapshot.workers:
+        if worker.waits and worker.is_live:
+            yield f"{worker.folder}: {worker.waits}."
+        if worker.held_back:
+            yield (
+                f"{worker.folder}: connections were free for {worker.held_back:,.0f} s while URLs"
+                " waited for likelier ones of busy servers,"
+                f" {worker.longest_held_back:.0f} s in a row at most."
+            )
 
 
 def _freshness(held: Freshness) -> list[tuple[str, str]]:
@@ -167,8 +186,8 @@ def _expected(outlook: Outlook) -> str:
     if outlook.next_harvest_rate is None:
         return "Nothing is pending."
     return (
-        f"Relevant pages expected: {outlook.expected:,.0f} among all pending URLs, and at most"
-        f" {ceil(outlook.at_most):,};"
+        f"Relevant pages expected: {outlook.expected:,.0f} among all pending URLs, at least"
+        f" {floor(outlook.at_least):,} and at most {ceil(outlook.at_most):,};"
         f" {outlook.next_relevant:,.0f} ({outlook.next_harvest_rate:.1%}) among the next"
         f" {outlook.next_downloads:,}."
     )

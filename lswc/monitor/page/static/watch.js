@@ -174,9 +174,14 @@ function set(id, text) {
   change($(id), text);
 }
 
+function speedMore(told) {
+  const waits = told.workers.map((worker) => worker.waits).filter(Boolean);
+  return [`${told.under_way} under way`, ...new Set(waits)].join("; ");
+}
+
 function tiles(told) {
   const { disk } = told;
-  const { expected, at_most: most } = told.outlook;
+  const { at_least: least, expected, at_most: most } = told.outlook;
   set("n-pages", large(told.pages));
   set("n-pages-more", `${bytes(told.received)} received`);
   set("n-harvest", percent(told.harvest_rate));
@@ -186,11 +191,11 @@ function tiles(told) {
   set("n-coverage", percent(told.coverage_at_most));
   set("n-coverage-more", told.coverage_at_most == null ? "" : "of what it knows of, an estimate");
   set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
-  set("n-speed-more", live ? `${told.under_way} under way` : "nothing runs");
+  set("n-speed-more", live ? speedMore(told) : "nothing runs");
   set("n-pending", large(told.pending));
   set("n-pending-more", told.postponed ? `${large(told.postponed)} of them postponed` : "");
   set("n-expected", large(Math.round(expected)));
-  set("n-expected-more", `of those pending; ${large(Math.ceil(most))} at most`);
+  set("n-expected-more", `of those pending; ${large(Math.floor(least))} to ${large(Math.ceil(most))}`);
   const held = told.freshness;
   $("fresh").hidden = !held;
   set("n-fresh", percent(held?.fresh));
