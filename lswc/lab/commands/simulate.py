@@ -52,6 +52,7 @@ class Command(UserCommand):
         ),
         option("--concurrency", "requests at a time (32)", 32),
         option("--seconds-per-page", "how long an answer takes (0.2)", 0.2, metavar="SECONDS"),
+        option("--slow", "share of the servers that have a Crawl-delay of 10 to 60 s", 0.0),
         option("--haste", "LSWC_HASTE: the share of the requests in haste", LSWC_HASTE),
         option(
             "--revisit",
@@ -88,7 +89,7 @@ class Command(UserCommand):
         if opts.delay is not None:
             from lswc.lab.simulator.timed import Pace
 
-            pace = Pace(opts.delay, opts.concurrency, opts.seconds_per_page)
+            pace = Pace(opts.delay, opts.concurrency, opts.seconds_per_page, opts.slow)
         _simulate(opts.trace, names, opts.out)
         if pace is not None:
             _simulate_hours(opts, names, pace)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Terms
+from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer, Visit
 from lswc.lab.simulator.brought import Brought
@@ -48,13 +48,17 @@ HOUR = 3600.0
 ROBOTS = -1
 """Stands for a server's robots.txt, which is asked for before its first URL."""
 
+SLOW = (10.0, 60.0)
+"""Seconds of the Crawl-delays of slow servers."""
+
 _STEP = 200  # visits between two reports of progress
 
 
 @dataclass(frozen=True)
 class Pace:
     """How fast a crawl may go: ``delay`` is the least rest of a server after an answer, in seconds;
-    ``workers`` is the number of requests at a time, ``answer`` the seconds that one takes.
+    ``workers`` is the number of requests at a time, ``answer`` the seconds that one takes. A share
+    of the servers, chosen by chance, is ``slow``: these have a Crawl-delay in the range SLOW.
 
     Raises ConfigError.
     """
@@ -62,10 +66,13 @@ class Pace:
     delay: float = 1.0
     workers: int = 32
     answer: float = 0.5
+    slow: float = 0.0
 
     def __post_init__(self) -> None:
         if self.delay < 0 or self.answer < 0 or self.workers < 1:
             raise ConfigError("a delay and the time of a page are at least 0, workers at least 1")
+        if not 0 <= self.slow <= 1:
+            raise ConfigError(f"the share of slow servers is from 0 to 1, and {self.slow:g} isn't")
         if not self.delay + self.answer:
             raise ConfigError("with neither a delay nor time for a page there are no hours")
 
@@ -73,6 +80,15 @@ class Pace:
     def rest(self) -> float:
         """Seconds that a server rests after an answer, as live."""
         return max(self.delay, LSWC_DELAY_FACTOR * self.answer) if self.delay else 0.0
+
+    def rests(self, trace: Trace) -> NDArray[np.float64]:
+        """Return the seconds that each server of a trace rests after an answer, shape (s,)."""
+        rests = np.full(len(trace.site), self.rest)
+        if trace.crawl_delay is not None:
+            rests = np.maximum(rests, trace.crawl_delay)
+        chance = np.random.default_rng(0)
+        is_slow = chance.random(len(rests)) < self.slow
+        return np.where(is_slow, np.maximum(rests, chance.uniform(*SLOW, len(rests))), rests)
 
 
 class Request(NamedTuple):
@@ -120,7 +136,8 @@ class Timed:
 class TimedSimulation:
     """A strategy made ready for a trace; ``progress`` hears the number of pages so far.
 
-    ``haste`` and ``unproven_share`` are the frontier's terms.
+    A server rests as the pace says, or for the trace's Crawl-delay if that is longer. ``haste`` and
+    ``unproven_share`` are the frontier's terms.
     """
 
     trace: Trace
@@ -137,7 +154,9 @@ class TimedSimulation:
         """Crawl until only URLs are left that the trace never downloaded."""
         self._links = _Links(self.trace, self.strategy, self.oracle)
         self._brought = Brought(self.trace, self.strategy)
-        terms = Terms(haste=self.haste, unproven_share=self.unproven_share)
+        patience = patience_of(self.pace.delay)
+        terms = Terms(haste=self.haste, patience=patience, unproven_share=self.unproven_share)
+        self._rests = self.pace.rests(self.trace).tolist()
         with closing(self.frontier(terms)) as frontier:
             frontier.offer(self._links.seeds())
             self._run(frontier)
@@ -187,7 +206,8 @@ class TimedSimulation:
             while under_way and under_way[0][0] <= now:
                 _, number, visit, robots = heappop(under_way)
                 if robots:
-                    heappush(waiting, (now + self.pace.rest, number, visit))
+                    rest = self._rests[self._server(visit.lease)]
+                    heappush(waiting, (now + rest, number, visit))
                 else:
                     self._end(frontier, visit, now)
 
@@ -196,7 +216,7 @@ class TimedSimulation:
 
     def _end(self, frontier: Frontier, visit: Visit, now: float) -> None:
         url, lease = int(visit.lease.url.rpartition("/")[2]), visit.lease
-        visit.rest = now - visit.since + self.pace.rest
+        visit.rest = now - visit.since + self._rests[self._server(lease)]
         self._links.ended[url] = True
         if self.trace.fate[url] == Fate.REDIRECT:
             visit.offers = self._links.of_redirect(url, lease)

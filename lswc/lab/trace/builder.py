@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from lswc.lab.trace import graph
-from lswc.lab.trace.format import LINKS, TEXTS, URLS, About, TraceError, write
+from lswc.lab.trace.format import CRAWL_DELAY, LINKS, TEXTS, URLS, About, TraceError, write
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText
 from lswc.strategy import Anchor, Named
 from lswc.urls import directory, home, parse, site, tld
@@ -45,11 +45,12 @@ class TraceBuilder:
     URLs are absolute; one that isn't valid, or isn't http or https, is left out; http and https
     twins are one URL, as in the frontier. A URL that is only linked to was never downloaded.
     What is said of a URL later replaces what was said before. ``has_texts``: the pages' clean text
-    is known.
+    is known. ``crawl_delays`` are those of servers' robots.txt, in seconds.
     """
 
     about: About
     has_texts: bool = False
+    crawl_delays: dict[str, float] = field(default_factory=dict)
     _urls: list[Url] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
     _rows: dict[int, _Row] = field(default_factory=dict)
@@ -135,14 +136,16 @@ class TraceBuilder:
             "page": [row.page for row in rows],
             "distance": level,
             "encoding": [row.encoding for row in rows],
+            CRAWL_DELAY.name: [self.crawl_delays.get(url.server, 0.0) for url in self._urls],
         }
+        schema = URLS.append(CRAWL_DELAY)
         arrays = [
             pa.array(columns[f.name]).cast(f.type)
             if not pa.types.is_dictionary(f.type)
             else pa.array(columns[f.name], pa.string()).dictionary_encode()
-            for f in URLS
+            for f in schema
         ]
-        return pa.Table.from_arrays(arrays, schema=URLS)
+        return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _texts(rows: Sequence[_Row]) -> pa.Table:

@@ -51,6 +51,10 @@ TIME = pa.field("time", pa.int64())
 KIND = pa.field("kind", pa.dictionary(pa.int32(), pa.string()))
 """What a page is written in, such as html or pdf: a column of URLs that a crawl has."""
 
+CRAWL_DELAY = pa.field("crawl_delay", pa.float32())
+"""What the robots.txt of a URL's server asks for, in seconds, 0 if nothing: a column of URLs that a
+trace of a frozen web has."""
+
 LINKS = pa.schema(
     [
         ("targets", pa.list_(pa.int32())),
@@ -71,7 +75,9 @@ TEXTS = pa.schema(
 """What each URL brings, if that is known: its bytes, those of its clean text, the numbers of its
 paragraphs, which many pages may have, and how many letters each has."""
 
-_OPTIONAL = {"url", "directory", "folder", "tld", "relevant", "encoding", "anchors", "named"}
+_OPTIONAL = {
+    "url", "directory", "folder", "tld", "relevant", "encoding", "crawl_delay", "anchors", "named",
+}  # fmt: skip
 
 
 class TraceError(ConfigError):
@@ -118,10 +124,11 @@ class Trace:
     """A trace as far as a simulation needs it. n URLs, m links, s servers.
 
     Shapes: (n,) for ``server``, ``directory``, ``folder``, ``language`` (PageLanguage), ``fate``
-    (Fate) and ``distance`` (-1: no path from a seed); (s,) for ``site`` and ``tld`` (does the
-    server's TLD belong to the language); (n + 1,) for ``offsets``; (m,) for ``targets``,
-    ``anchors`` (Anchor) and ``named`` (Named). ``directory``, ``folder``, ``tld``, ``anchors`` and
-    ``named`` are None if the trace lacks them, and so are its ``texts``.
+    (Fate) and ``distance`` (-1: no path from a seed); (s,) for ``site``, ``tld`` (does the server's
+    TLD belong to the language) and ``crawl_delay`` (that of its robots.txt in seconds, 0 if there
+    is none); (n + 1,) for ``offsets``; (m,) for ``targets``, ``anchors`` (Anchor) and ``named``
+    (Named). ``directory``, ``folder``, ``tld``, ``crawl_delay``, ``anchors`` and ``named`` are None
+    if the trace lacks them, and so are its ``texts``.
     """
 
     about: About
@@ -139,6 +146,7 @@ class Trace:
     named: NDArray[np.int8] | None = None
     folder: NDArray[np.int32] | None = None
     texts: Texts | None = None
+    crawl_delay: NDArray[np.float32] | None = None
 
     @property
     def urls(self) -> int:
@@ -237,12 +245,14 @@ def _numbers(path: Path, batch: pa.RecordBatch, name: str) -> Any:
 
 
 def _read_urls(path: Path, about: About) -> dict[str, Any]:
-    with _opened(path, URLS) as (file, present):
+    schema = URLS.append(CRAWL_DELAY)
+    with _opened(path, schema) as (file, present):
         n = file.metadata.num_rows
         if n >= 2**31:
             raise TraceError(f"{path}: {n} URLs, more than fit 32 bits")
-        ids = [c for c in ("server", "directory", "folder", "site", "distance") if c in present]
-        read: dict[str, Any] = {c: np.empty(n, URLS.field(c).type.to_pandas_dtype()) for c in ids}
+        numbers = ("server", "directory", "folder", "site", "distance", "crawl_delay")
+        ids = [c for c in numbers if c in present]
+        read: dict[str, Any] = {c: np.empty(n, schema.field(c).type.to_pandas_dtype()) for c in ids}
         language, fate = np.empty(n, np.int8), np.empty(n, np.int8)
         tld = np.empty(n, np.bool_) if "tld" in present else None
         names = {about.language: PageLanguage.TARGET}
@@ -263,6 +273,9 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
                 belongs = dict.fromkeys(about.tlds, 1)
                 tld[rows] = _coded(batch.column("tld"), belongs, 0, 0) == 1
     _within(path, read, ("server", "directory", "folder", "site"), n)
+    delay = read.get("crawl_delay")
+    if delay is not None and not np.all(np.isfinite(delay) & (delay >= 0)):
+        raise TraceError(f"{path}: column crawl_delay has what is no number of seconds")
     return {
         "server": read["server"],
         "directory": read.get("directory"),
@@ -272,6 +285,7 @@ def _read_urls(path: Path, about: About) -> dict[str, Any]:
         "language": language,
         "fate": fate,
         "distance": read["distance"],
+        "crawl_delay": None if delay is None else _per_server(read["server"], delay),
     }
 
 

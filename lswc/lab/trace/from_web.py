@@ -119,7 +119,8 @@ class _WebReader:
         if url.server not in self._robots:
             answer = self._web.answer(url.server, "/robots.txt")
             text = _body(answer) if answer.status == 200 else b""
-            self._robots[url.server] = RobotsRules(text, AGENT)
+            rules = self._robots[url.server] = RobotsRules(text, AGENT)
+            self._builder.crawl_delays[url.server] = rules.crawl_delay
         return self._robots[url.server].allows(url.href)
 
 
