@@ -40,10 +40,11 @@ LSWC_IN_ORDER = 0
 LSWC_UNPROVEN_SHARE = 0.25
 # Time against downloads, from 0 to 1: the share of the requests for URLs that would wait, while
 # connections are free, for far likelier ones of busy servers. At 0 connections idle rather than
-# fetch what is hardly relevant, at 1 none idles (strategies.md#hours-and-downloads).
+# fetch what is hardly relevant, at 1 none idles. Nobody waits for servers that rest for much longer
+# than others (strategies.md#hours-and-downloads).
 LSWC_HASTE = 0.1
-# The crawl ends once the next pages should bring a smaller share of relevant ones, for 300 pages in
-# a row for each worker. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
+# The crawl ends once the next pages should bring a smaller share of relevant ones, for 300 requests
+# in a row for each worker. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
 # new crawl begins with what that learned.
