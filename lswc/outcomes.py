@@ -192,6 +192,17 @@ RECORDED = (Outcome.HTML, Outcome.DOCUMENT)
 OF_REQUISITE = "requisite: "
 """Stands before the outcome of a requisite where a page may have the same URL."""
 
+_ANSWERS = list(Outcome)[
+    list(Outcome).index(Outcome.NOT_HTML) : list(Outcome).index(Outcome.ROBOTS)
+]
+_MISSES = frozenset(_ANSWERS) - {Outcome.DOCUMENT_LEFT, Outcome.NOINDEX, Outcome.NOARCHIVE}
+
+
+def is_miss(name: str) -> bool:
+    """Tell whether a URL that ended so was asked for in vain: no page is there, or could be had."""
+    return name in _MISSES or name.startswith(f"{Outcome.STATUS} ")
+
+
 _TRANSIENT = {
     Outcome.TIMEOUT, Outcome.NAME_LOOKUP_FAILED, Outcome.CONNECTION_REFUSED,
     Outcome.DOWNLOAD_FAILED, Outcome.ROBOTS_UNAVAILABLE, Outcome.TOO_MANY_WAIT,

@@ -860,11 +860,18 @@ function behind.place(pages, of_site)
   return pages.place % OF_FAMILIES.statuses + OF_FAMILIES.statuses * support_of(of_site)
 end
 
+-- The pages of a server or site, and with them the looks that brought none, of a learned order.
+local function looks(pages, name)
+  local field = 'misses ' .. name
+  local misses = (call('HGET', TAKEN, field) or 0) + (changes[TAKEN][field] or 0)
+  return { downloaded = pages.downloaded + misses, relevant = pages.relevant }
+end
+
 -- Bring a server to its place; return how many steps that took.
 function behind.settle(server, of_site)
   if behind.is_any then behind.prove(server) end
   local pages = unit_pages(server)
-  local place = behind.place(pages, of_site)
+  local place = behind.place(learns and looks(pages, server) or pages, of_site)
   return 1 + (place == pages.place and 0 or set_place(server, server, pages, place))
 end
 
@@ -981,17 +988,25 @@ function behind.settle_all(site, of_site)
   call('HSET', behind.key, site, first .. ' ' .. last .. pages)
 end
 
--- Count a page for its site.
+-- Count a page for its site; or a look that brought none, which was counted.
 local function count_site(server, pages, relevant)
   local found = family_of_site(pages.site)
   local site = parse(found.pages)
   local before = site.place
-  count_in(site, relevant)
-  site.place = place_of({ downloaded = 0, relevant = 0 }, site)
+  if relevant then count_in(site, relevant) end
+  local of_site = looks(site, '*.' .. pages.site)
+  site.place = place_of({ downloaded = 0, relevant = 0 }, of_site)
   found.pages = text_of(site)
   keep_site(pages.site, found)
-  set_place(server, server, pages, place_of(pages, site))
-  if site.place ~= before then behind.settle_all(pages.site, site) end
+  set_place(server, server, pages, place_of(looks(pages, server), of_site))
+  if site.place ~= before then behind.settle_all(pages.site, of_site) end
+end
+
+-- Count a look at a server that brought no page.
+local function count_miss(server)
+  count(TAKEN, 'misses ' .. server, 1)
+  count(TAKEN, 'misses *.' .. site_of(server), 1)
+  count_site(server, unit_pages(server))
 end
 
 -- Count a page, by the cell that its URL was leased from.
@@ -1951,7 +1966,7 @@ end
 
 -- server, token, lengths of its files that changed, as JSON, or "", bytes received, ms from the
 -- lease until its server is free; then fingerprint, what it counts (1 if relevant, 0 if not, or a
--- share), "" if it is no page, cell that it was leased from, what `seen` keeps of it, its outcome if that is transient or
+-- share), "" if it is no page, "miss" if it is a look that brought none, cell that it was leased from, what `seen` keeps of it, its outcome if that is transient or
 -- "", its URL, number of tallies, what is kept of a page that is held from now on or "", when it is due,
 -- "1" if it is a new relevant page; tallies: field, count; offers
 function verbs.commit()
@@ -1969,7 +1984,11 @@ function verbs.commit()
   end
   behind.catch_up({ server })
   local is_counted = call('SREM', prefix .. 'counted', number) == 1
-  if relevant ~= '' and not is_counted then count_visit(server, number, relevant, cell) end
+  if relevant == 'miss' then
+    if not is_counted then count_miss(server) end
+  elseif relevant ~= '' and not is_counted then
+    count_visit(server, number, relevant, cell)
+  end
   local first = FIRST + 15
   local offers = first + 2 * tallies
   local referred, undecided = store(offers, number, site_of(server))

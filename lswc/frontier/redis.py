@@ -392,6 +392,13 @@ class Script:
             order.pending(pending)
 
 
+def _counted_as(visit: Visit, strategy: Strategy) -> float | str:
+    """Return what the script counts of a visit: "" nothing, "miss" a look that brought none."""
+    if visit.counted is not None:
+        return float(visit.counted)
+    return "miss" if strategy.learns and visit.is_miss else ""
+
+
 class RedisFrontier(SteppedFrontier):
     """The frontier in Redis, under keys that begin with ``{name}:``. Leases expire.
 
@@ -771,7 +778,7 @@ class RedisFrontier(SteppedFrontier):
             "commit",
             *self._end(lease, visit, lengths),
             key_of(in_shard(lease.key, shard_of_server(lease.server))),
-            "" if counted is None else float(counted),
+            _counted_as(visit, self._strategy),
             lease.cell,
             f"{'h' if moved else '.'}{self._number}",
             visit.outcome if may_return(visit.outcome) else "",

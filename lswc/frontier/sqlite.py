@@ -479,6 +479,8 @@ class SqliteFrontier(Frontier):
                 self._count(visit.lease.cell, held, counted, received)
             else:
                 self._servers.receive(held.server, received)
+                if self._strategy.learns and visit.is_miss:
+                    self._move(held.server, self._servers.miss(held.server))
             self._urls.store(visit.offers, seq, held.server)
             self._tallies.add("finished", visit.outcome)
             if counts:
@@ -562,9 +564,12 @@ class SqliteFrontier(Frontier):
             if scored:
                 sqlite_servers.keep_scored(self._db)
             self._lines.reorder(None if scored else cell)
-        moved = self._servers.count(held.server, held.unit, relevant, size)
+        self._move(held.server, self._servers.count(held.server, held.unit, relevant, size))
+
+    def _move(self, server: int, moved: Mapping[int, int]) -> None:
+        """Ask again the URLs of units of a server, or its site, that came into other places."""
         self._urls.discarded(
-            sum(self._lines.move(held.server, unit, place) for unit, place in moved.items())
+            sum(self._lines.move(server, unit, place) for unit, place in moved.items())
         )
 
     @contextmanager

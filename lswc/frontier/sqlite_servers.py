@@ -21,26 +21,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
-# A place is the one that a unit had when it was last asked for; a site's is that of its
-# servers without a page; its last columns are those of Families (sqlite_cells). The tallies are one
-# line of JSON: a page adds to ten of them, and a row for each would be ten searches and changes. Of
-# the experience, `scored` is what the pages were when all cells were last scored. If text counts,
-# `relevant` is a sum of shares: SQLite keeps a number that isn't whole as it is.
+# A place is the one that a unit had when it was last asked for; a site's is that of its servers
+# without a page. `missed` counts looks that brought none, in a learned order. The last columns of a
+# site are those of Families (sqlite_cells). The tallies are one line of JSON: a page adds to ten of
+# them, and a row for each would be ten searches and changes. Of the experience, `scored` is what
+# the pages were when all cells were last scored. If text counts, `relevant` is a sum of shares:
+# SQLite keeps a number that isn't whole as it is.
 SCHEMA = """
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL,
+    missed INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0, level INTEGER NOT NULL DEFAULT 0,
     family INTEGER NOT NULL DEFAULT 0, branch INTEGER NOT NULL DEFAULT 0,
     supporters TEXT NOT NULL DEFAULT '');
 CREATE TABLE server (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
     relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER NOT NULL,
-    bytes INTEGER NOT NULL DEFAULT 0);
+    missed INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX server_of_site ON server (site);
 CREATE TABLE directory (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
-    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL);
+    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL,
+    missed INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE experience (
     cell INTEGER PRIMARY KEY, downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL,
     scored_downloaded INTEGER NOT NULL DEFAULT 0, scored_relevant INTEGER NOT NULL DEFAULT 0);
@@ -51,7 +54,8 @@ KEPT = 10_000
 """Servers and directories that are kept in memory at most, of each."""
 
 _WITH_SITE = (
-    "SELECT s.place, s.downloaded, s.relevant, d.id, d.place, d.downloaded, d.relevant"
+    "SELECT s.place, s.downloaded, s.relevant, s.missed,"
+    " d.id, d.place, d.downloaded, d.relevant, d.missed"
     " FROM server s JOIN site d ON d.id = s.site WHERE s.id = ?"
 )
 _ADD = "SET downloaded = downloaded + ?2, relevant = relevant + ?3, bytes = bytes + ?4 WHERE id = "
@@ -70,6 +74,12 @@ class Met(NamedTuple):
     place: int
     downloaded: int
     relevant: float
+    missed: int = 0
+
+    @property
+    def looks(self) -> Pages:
+        """Its pages, and how many of the requests for them that brought nothing are among them."""
+        return Pages(self.downloaded + self.missed, self.relevant)
 
 
 # A page asks for many, and this takes a third of the time that Met(...) does.
@@ -79,7 +89,7 @@ _pages: Callable[[tuple[Any, ...]], Pages] = partial(tuple.__new__, Pages)
 
 def _read(db: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str, Met]:
     rows = db.execute(
-        f"SELECT name, id, place, downloaded, relevant FROM {table}"
+        f"SELECT name, id, place, downloaded, relevant, missed FROM {table}"
         " WHERE name IN (SELECT value FROM json_each(?))",
         (dumps(list(names)),),
     )
@@ -87,7 +97,7 @@ def _read(db: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str,
 
 
 def _pages_of(met: Mapping[str, Met]) -> dict[str, Pages]:
-    return {name: _pages(known[2:]) for name, known in met.items()}
+    return {name: _pages(known[2:4]) for name, known in met.items()}
 
 
 def pages_of(db: sqlite3.Connection, unit: Unit, names: Iterable[str]) -> dict[str, Pages]:
@@ -199,7 +209,7 @@ class Servers:
         empty = self._strategy.place(NO_PAGES, support=support)
         self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site))
         rows = self._db.execute(
-            "SELECT id, place, downloaded, relevant FROM server WHERE site = ?", (site,)
+            "SELECT id, place, downloaded, relevant, missed FROM server WHERE site = ?", (site,)
         )
         moved: dict[int, int] = {}
         for row in rows.fetchall():
@@ -239,27 +249,41 @@ class Servers:
         own.
         """
         self.receive(server, size, Pages(1, relevant))
-        row = self._db.execute(_WITH_SITE, (server,)).fetchone()
-        known = Met(server, *row[:3])
-        self._servers.changed(known)
+        known, site = self._counted(server)
         if not self._by_server:
             return self._moved(self._count_directory(unit, relevant))
         if not self._strategy.learns:  # what is more than a status is the site's support
-            return self._moved(known, support=row[4] // len(Status))
-        return self._count_site(known, Met(*row[3:]))
+            return self._moved(known, support=site.place // len(Status))
+        return self._count_site(known, site)
+
+    def miss(self, server: int) -> dict[int, int]:
+        """Count a look that brought no page, in a learned order; return what ``count`` does."""
+        for table, where in (("server", "?1"), ("site", "(SELECT site FROM server WHERE id = ?1)")):
+            self._db.execute(
+                f"UPDATE {table} SET missed = missed + 1 WHERE id = {where}", (server,)
+            )
+        return self._count_site(*self._counted(server))
+
+    def _counted(self, server: int) -> tuple[Met, Met]:
+        """Return a server and its site, as they are after what was counted for them."""
+        row = self._db.execute(_WITH_SITE, (server,)).fetchone()
+        known = Met(server, *row[:4])
+        self._servers.changed(known)
+        return known, Met(*row[4:])
 
     def _count_site(self, server: Met, site: Met) -> dict[int, int]:
-        pages = Pages(*site[2:])
-        moved = self._moved(server, pages)
-        empty = self._strategy.place(NO_PAGES, pages)
+        looks = site.looks
+        moved = self._moved(server, looks)
+        empty = self._strategy.place(NO_PAGES, looks)
         if empty != site.place:
             self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site.id))
             others = self._db.execute(
-                "SELECT id, place, downloaded, relevant FROM server WHERE site = ? AND id <> ?",
+                "SELECT id, place, downloaded, relevant, missed FROM server"
+                " WHERE site = ? AND id <> ?",
                 (site.id, server.id),
             )
             for other in others.fetchall():
-                moved |= self._moved(Met(*other), pages)
+                moved |= self._moved(Met(*other), looks)
         return moved
 
     def _count_directory(self, directory: int, relevant: float) -> Met:
@@ -275,7 +299,7 @@ class Servers:
 
     def _moved(self, unit: Met, site: Pages = NO_PAGES, support: int = 0) -> dict[int, int]:
         """Store a unit's place if it changed, and return it then."""
-        place = self._strategy.place(Pages(*unit[2:]), site, support)
+        place = self._strategy.place(unit.looks, site, support)
         if place == unit.place:
             return {}
         self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit.id))

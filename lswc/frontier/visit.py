@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from lswc.outcomes import CHANGED, NEW, UNCHANGED
+from lswc.outcomes import CHANGED, NEW, UNCHANGED, is_miss
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
@@ -365,6 +365,11 @@ class Visit:
         if self.relevant is None or self.brought is None:
             return self.relevant
         return self.brought
+
+    @property
+    def is_miss(self) -> bool:
+        """Whether it was a look at its server that brought nothing: an error, or no answer."""
+        return self.is_page and not self.lease.visits and is_miss(self.outcome)
 
     @property
     def change(self) -> str:

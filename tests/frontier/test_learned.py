@@ -179,6 +179,31 @@ def test_a_server_that_brings_nothing_sinks(frontier: Open) -> None:
     assert order[:6] == ["b"] * 6
 
 
+@pytest.mark.parametrize("outcome", ["status 404", "name not resolved", "timeout", "robots.txt"])
+def test_a_server_is_known_by_looks_that_brought_nothing(frontier: Open, outcome: str) -> None:
+    f = frontier()
+    f.offer([seed("a.co.th"), link("b.co.th", 1, 0), link("b.co.th", 2, 0)])
+    first = f.lease(0.0)
+    assert first is not None
+    f.commit(ended(first, relevant=True, offers=[link("a.co.th", n, 0) for n in range(9)]))
+
+    def waits_in() -> set[str]:
+        found = {c.cell for c in f.cells() if c.pending} - {adaptive.SEEDS}
+        return {adaptive.describe(cell).partition("; ")[2].partition(",")[0] for cell in found}
+
+    before = waits_in()
+    for _ in range(adaptive.FEW + 1):
+        lease = f.lease_among(["a.co.th"], 0.0)
+        assert lease is not None
+        f.commit(ended(lease, outcome))
+    known = f"server with more than {adaptive.FEW} pages"
+    assert (known in waits_in()) == (outcome != "robots.txt")
+    assert known not in before
+    assert f.pages_of("a.co.th") == Pages(1, 1), "they are no pages"
+    with f.reading() as reader:
+        assert reader.taken("a.co.th")[0].pages == 1
+
+
 def test_a_site_moves_its_servers_without_pages(frontier: Open) -> None:
     f = frontier()
     f.offer([seed("a.one.co.th"), seed("a.two.co.th")])

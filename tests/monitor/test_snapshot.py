@@ -210,7 +210,7 @@ def numbers(snapshot: Snapshot) -> Numbers:
     [
         {}, {"pages": 99}, {"relevant": 98}, {"received": 97}, {"harvest_rate": 0.5},
         {"pending": 96}, {"postponed": 95}, {"servers": 94},
-        {"outlook": Outlook(at_least=93.0, expected=93.0, at_most=99.0, next_downloads=1, next_harvest_rate=1.0)},
+        {"outlook": Outlook(at_least=93.0, expected=93.0, at_most=99.0, next_harvest_rate=1.0)},
     ],
 )  # fmt: skip
 def test_a_renderer_shows_the_numbers_of_the_snapshot(name: str, change: dict[str, Any]) -> None:

@@ -475,7 +475,10 @@ def _score_all(queues: CellQueues) -> None:
 def _count_page(
     graph: WebGraph, queues: CellQueues, decisions: Decisions, page: int, relevant: float
 ) -> None:
-    """Count a page for its server and site, and move the URLs whose place it changes."""
+    """Count a page for its server and site, and move the URLs whose place it changes.
+
+    So is a look that brought none, in a learned order.
+    """
     number = _int(queues.url[page].unit)
     unit = queues.unit[number]
     queues.unit[number].downloaded += 1
@@ -741,6 +744,8 @@ def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Note
                 notes.series[rows] = queues.counts[:5]
                 notes.control[0] = queues.counts[PAGES]
                 rows += 1
+        elif decisions.learns:
+            _count_page(graph, queues, decisions, url, 0.0)
     if rows == 0 or notes.series[rows - 1, PAGES] != queues.counts[PAGES]:
         notes.series[rows] = queues.counts[:5]
         rows += 1

@@ -22,6 +22,7 @@ from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate
+from lswc.outcomes import Outcome, of_status
 from lswc.settings import LSWC_DELAY_FACTOR, LSWC_HASTE, LSWC_UNPROVEN_SHARE
 from lswc.strategy import (
     SEED,
@@ -50,6 +51,10 @@ ROBOTS = -1
 
 SLOW = (10.0, 60.0)
 """Seconds of the Crawl-delays of slow servers."""
+
+_OUTCOMES = {
+    Fate.FAILED: of_status(404), Fate.REDIRECT: Outcome.REDIRECT, Fate.PAGE: Outcome.HTML,
+}  # fmt: skip
 
 _STEP = 200  # visits between two reports of progress
 
@@ -217,6 +222,7 @@ class TimedSimulation:
     def _end(self, frontier: Frontier, visit: Visit, now: float) -> None:
         url, lease = int(visit.lease.url.rpartition("/")[2]), visit.lease
         visit.rest = now - visit.since + self._rests[self._server(lease)]
+        visit.outcome = _OUTCOMES[Fate(self.trace.fate[url])]
         self._links.ended[url] = True
         if self.trace.fate[url] == Fate.REDIRECT:
             visit.offers = self._links.of_redirect(url, lease)

@@ -168,6 +168,8 @@ class Crawl:
             for url, link in list(offers(self.t, page, code, taken, of_page, self.oracle)):
                 self.offer(url, link, language)
             self.queue_sizes.append(len(self.pending))
+        elif self.s.learns:
+            self.count(page, 0)
 
     def count(self, page: int, relevant: float) -> None:
         unit, site = self.unit[page], self.site[page]

@@ -20,6 +20,7 @@ from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.simulation import Simulation
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate, Trace
+from lswc.outcomes import of_status
 from lswc.strategy import (
     SEED,
     Experience,
@@ -100,6 +101,8 @@ def live(trace: Trace, s: Strategy, opened: Frontier) -> list[int]:
                 own = frontier.statuses({named(page)}, lease, visit.counted)[named(page)]
                 found = reference.offers(trace, page, lease.code, taken, own, known)
                 visit.offers = [offer(u, code, language) for u, code in found]
+            elif trace.fate[page] == Fate.FAILED:
+                visit.outcome = of_status(404)
             frontier.commit(visit)
     return [url for url in visits if trace.fate[url] != Fate.NEVER]
 

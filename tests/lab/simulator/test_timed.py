@@ -193,8 +193,9 @@ class Watched:
         self._leases: Any = SimpleNamespace(finish=self._finishes, ends_after="")
         commits: Any = SimpleNamespace(halted=False)
         seeds = [f"http://{s}/{url}" for url, s in seeds_of(trace)]
+        leases: Any = self._leases
         self._stop = HarvestStopExtension(
-            0.01, strategy("adaptive"), seeds, frontier, commits, self._leases
+            0.01, strategy("adaptive"), seeds, frontier, commits, leases
         )
 
     def __getattr__(self, name: str) -> Any:
