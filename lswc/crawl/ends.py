@@ -54,7 +54,11 @@ AHEAD = 1_000
 
 PROMISING = 10.0
 """URLs of which so many times LSWC_STOP_HARVEST is expected are asked for in any case; and those of
-which as much as that is, of servers most of whose pages were relevant."""
+which as much as that is, of servers most of whose pages were relevant. Of these, some that are like
+no URLs before, too: what is expected of them goes by other servers."""
+
+TRIED = 8
+"""Pages of URLs of a kind, before what is expected of them goes by these."""
 
 MOST = 0.5
 """Most of a server's pages; and what is promising, whatever LSWC_STOP_HARVEST says."""
@@ -204,9 +208,12 @@ class HarvestStopExtension:
 
     def _is_promising(self, cell: CellHarvest) -> bool:
         """Tell whether URLs of a cell are asked for though little is expected of all."""
-        if self._learns and (cell.cell == SEEDS or server_share(cell.cell) >= MOST):
-            return cell.cell == SEEDS or cell.expected >= self._least
-        return cell.expected >= self._promising
+        if not self._learns:
+            return cell.expected >= self._promising
+        is_of_relevant = server_share(cell.cell) >= MOST
+        least = self._least if is_of_relevant else self._promising
+        is_untried = is_of_relevant and cell.pages.downloaded < TRIED
+        return cell.cell == SEEDS or is_untried or cell.expected >= least
 
     def _unread_seed(self) -> str | None:
         """Return a seed that wasn't asked for yet, or is being asked for; None if there is none."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.exceptions import NotConfigured
 
-from lswc.crawl.ends import AGAIN, EVERY, IN_A_ROW, LONG, REASON, HarvestStopExtension
+from lswc.crawl.ends import AGAIN, EVERY, IN_A_ROW, LONG, REASON, TRIED, HarvestStopExtension
 from lswc.crawl.leases import ASKED, STAY
 from lswc.frontier.harvest import CellHarvest
 from lswc.frontier.report import Standing
@@ -115,20 +115,21 @@ KNOWN_TO_BE_RELEVANT = next(cell for cell in range(1, PLACES) if server_share(ce
 
 
 @pytest.mark.parametrize(
-    ("cell", "pending", "expected", "ends", "only"),
+    ("cell", "pending", "pages", "expected", "ends", "only"),
     [
-        (1, 0, 0.9, True, True),
-        (1, 30, 0.05, True, True),
-        (1, 30, 0.2, False, True),
-        (1, 5_000, 0.9, False, False),  # that isn't little
-        (KNOWN_TO_BE_RELEVANT, 30, 0.05, False, True),
-        (KNOWN_TO_BE_RELEVANT, 30, 0.005, True, True),
+        (1, 0, 0, 0.9, True, True),
+        (1, 30, 0, 0.05, True, True),
+        (1, 30, 0, 0.2, False, True),
+        (1, 5_000, 0, 0.9, False, False),  # that isn't little
+        (KNOWN_TO_BE_RELEVANT, 30, 100, 0.05, False, True),
+        (KNOWN_TO_BE_RELEVANT, 30, 100, 0.005, True, True),
+        (KNOWN_TO_BE_RELEVANT, 30, TRIED - 1, 0.0001, False, True),
     ],
 )
 def test_nothing_but_what_is_promising_is_asked_for_before_the_end(
-    cell: int, pending: int, expected: float, ends: bool, only: bool
+    cell: int, pending: int, pages: int, expected: float, ends: bool, only: bool
 ) -> None:
-    ending = Ending(CellHarvest(cell, pending, Pages(), expected, expected, "expected"))
+    ending = Ending(CellHarvest(cell, pending, Pages(pages), expected, expected, "expected"))
     assert (ending.looks() == LOOKS) == ends
     assert (ending.only is not None) == only
     if ending.only is not None:
