@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from lswc.extras import require
 from lswc.lab.methods import short_texts
-from lswc.language.charset import canonical, decode, is_known
+from lswc.language.charset import canonical, decode
 from lswc.language.document import NOTHING, Finding
+from lswc.language.encodings import encoding
 from lswc.language.evidence import languages_by_charset
 from lswc.language.methods import IdentifierError, Method
 from lswc.language.ngrams import RANKED, NgramTable, byte_trigrams, ranked, tables
@@ -270,7 +271,7 @@ def _guess_converted(text: bytes, charsets: Iterable[str]) -> list[NgramTable] |
 def _last_meta_charset(document: Document, unregistered: str = "") -> str | None:
     """Return the last charset named by a META, unless it's Latin-1 or not registered."""
     label = document.page.charset
-    if not is_known(label):
+    if encoding(label) is None:
         return None
     codec = _codec(label)
     if codec is None:
