@@ -41,11 +41,15 @@ _UTF_8_OR_LATIN = re.compile(
 )
 _WORD = re.compile(rb"[A-Za-z]?[\x80-\xff][^\x00-\x20<>&]*+")
 _WIDE = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]{2}){8}")
-_ONE_OF_TWO = re.compile(rb"[\xc2-\xdf][\x80-\xbf]")
+_TWO_THREE = re.compile(rb"[\xc2-\xdf][\x80-\xbf][\xe0-\xef]")
+_AFTER = re.compile(
+    rb"(?:[\x00-\x7f]|[\xe0-\xef][\x80-\xbf]{2})[\xc2-\xdf][\x80-\xbf][\x80-\xff]\Z"
+)
+_LONGEST_END = 5
 _SAMPLE = 4_000  # bytes of words that are compared
 _MOST_JUDGED = 100  # stretches whose likelihood is compared; of others their length tells
 _BEYOND_ASCII = bytes(range(0x80, 0x100))
-_ASCII_END, _THREE_BYTES = 0x7F, 0xE0
+_ASCII_END = 0x7F
 
 _PROOF, _PROOF_PER_BYTE = 20.0, 0.3
 """Nats by which another charset has to explain the bytes better than the declared one."""
@@ -56,6 +60,7 @@ _TYPICAL = {"shift_jis": -8.3, "euc-jp": -8.3, "gb18030": -8.6, "big5": -8.6, "e
 _TYPICAL_OF_LETTERS = -3.7
 _UNLIKELY = 1.4  # times as unlikely: such text is in no charset that is known
 _SHORT = 20  # bytes
+_SOME = 8  # bytes beyond ASCII; fewer may be broken ones
 # Of what only has the bytes of Thai, as Lao in IBM1133, no other charset explains them either.
 _THAI = "windows-874"
 _COMMON = [name for name in LANGUAGES if not name.startswith(("iso-", "x-", "mac", "vis", "tc"))]
@@ -105,10 +110,11 @@ def _split(body: bytes, utf8: re.Pattern[bytes]) -> Iterator[_Stretch]:
     start = 0
     for run in utf8.finditer(body):
         first, end = run.span()
-        if first > start and body[first - 1] > _ASCII_END:
-            # The last characters of the stretch before may look like one of two bytes.
-            while _ONE_OF_TWO.match(body, first, end) and body[first + 2] >= _THREE_BYTES:
-                first += 2
+        # At either end what is beside it may look like characters of two bytes.
+        while first > start and body[first - 1] > _ASCII_END and _TWO_THREE.match(body, first):
+            first += 2
+        while end - first > _LONGEST_END and _AFTER.search(body, end - _LONGEST_END, end + 1):
+            end -= 2
         if first > start:
             yield _Stretch(body[start:first], False)
         yield _Stretch(body[first:end], True)
@@ -147,8 +153,10 @@ def _in_utf8(body: bytes, declared: Sequence[str]) -> str:
     parts = list(_split(body, _UTF_8))
     others = (part.body for part in parts if not part.is_utf8)
     wrong = [word for other in others for word in _WORD.findall(other) if not _is_utf8(word)]
-    legacy = _legacy(_sample(wrong), declared, b" ".join(wrong))
-    read = {word: _word(word, legacy) for word in wrong[:_MOST_JUDGED]}
+    sample = _sample(wrong)
+    legacy = _legacy(sample, declared, b" ".join(wrong))
+    is_legacy = _beyond(sample) >= _SOME and _is_typical(sample, legacy, nats(sample, legacy), 1.2)
+    read = {word: _word(word, legacy) for word in wrong[:_MOST_JUDGED] if is_legacy}
     pieces = []
     for part in parts:
         end = 0
@@ -169,15 +177,12 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _word(body: bytes, legacy: str) -> str:
-    """Return the text of a word on a page in UTF-8; of bytes in no charset, as that has it."""
+    """Return the text of a word on a page in UTF-8 that isn't all that."""
     text = body.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    if _beyond(body) < 2:
-        return text
-    found = nats(body, legacy)
-    if found < BROKEN * broken + _LEAD or not _is_typical(body, legacy, found):
-        return text
-    return text_of(body, legacy)
+    valid = text.replace("\ufffd", "")
+    broken = _beyond(body) - _beyond(valid.encode())
+    likely = of_text(valid, languages_of(valid)) + BROKEN * broken
+    return text_of(body, legacy) if nats(body, legacy) > likely else text
 
 
 def _legacy(sample: bytes, declared: Sequence[str], body: bytes) -> str:
