@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.language import evidence, scripts, vietnamese
 from lswc.language.anchor_text import Anchors
 from lswc.language.document import NOTHING, Finding, Shares
-from lswc.language.evidence import ENOUGH, SOURCES, Data, declared
+from lswc.language.evidence import ENOUGH, SMALLEST, SOURCES, Data, declared
 from lswc.language.font_encodings import Fonts
 from lswc.language.registry import detectable
 from lswc.language.shares import Measured, measure, weight
@@ -33,7 +33,6 @@ _EXAMINED = 40_000  # characters
 _SURE = 0.9  # confidence in another language that spares a look at fonts
 _SPELT = 2_000  # characters whose words are looked at
 _SYLLABLES = 0.7  # of the words of Vietnamese text
-_SMALLEST = 0.01  # share that is told
 LETTER = re.compile(r"[^\W\d_]")
 # With what each must hold: most text hasn't, which is found out far faster.
 _ADDRESSES = (
@@ -156,9 +155,7 @@ class Auto:
     def _weighed(self, weighed: Weighed) -> Finding:
         candidates = evidence.candidates(weighed.measured, weighed.declared)
         likely = evidence.probabilities(candidates)
-        shares = _rounded(evidence.believed(likely, weighed.measured))
-        charset = weighed.declared.get("charset")
-        best, confidence = evidence.leading(likely, weighed.measured, charset)
+        best, confidence, shares = evidence.leading(likely, weighed.measured)
         if best is None:
             return NOTHING._replace(shares=shares)
         return Finding(best, confidence, _how(best, weighed), shares)
@@ -220,19 +217,14 @@ def _in_font(code: str, encoding: str, share: float) -> Shares:
     return ((tag, round(share, 3)),) if tag else ()
 
 
-def _rounded(shares: dict[str, float]) -> tuple[tuple[str, float], ...]:
-    rounded = ((code, round(share, 3)) for code, share in shares.items() if share >= _SMALLEST)
-    return tuple(sorted(rounded, key=lambda pair: (-pair[1], pair[0])))
-
-
 def _how(code: str, weighed: Weighed) -> str:
     """Say by what evidence a page is in a language."""
     measured, says = weighed.measured, weighed.declared
-    if code in measured.told and measured.shares[code] >= _SMALLEST:
+    if code in measured.told and measured.shares[code] >= SMALLEST:
         if measured.letters[scripts.MYANMAR] and measured.encoding:
             return f"Myanmar n-grams: {code}, {measured.encoding}"
         return f"letters of {code}"
-    if measured.shares.get(code, 0.0) >= _SMALLEST:
+    if measured.shares.get(code, 0.0) >= SMALLEST:
         return "cld2" if code in detectable() else f"n-grams of {code}"
     where = ", ".join(source for source in SOURCES if says.get(source) == code)
     return f"declared: {where}"

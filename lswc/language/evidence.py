@@ -24,7 +24,7 @@ from lswc.language.registry import cached_by_languages, known, known_code, langu
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lswc.language.document import Document
+    from lswc.language.document import Document, Shares
     from lswc.language.shares import Measured
 
 SOURCES = ("lang", "locale", "data", "url", "domain", "charset")
@@ -137,10 +137,14 @@ WEIGHTS = files(__package__) / "weights.json"
 ENOUGH = 150.0
 """Letters from which on more of them say no more."""
 
+SMALLEST = 0.01
+"""Share that is told."""
+
 _CERTAIN = 0.9
 _LIKELY = 0.45
 _DOUBT = 0.25
-_MOST = 0.5
+_LEAST = 0.3  # share of the language that leads much text
+_SPREAD = 0.06  # of measured shares around what pages of two languages were made of
 _PLACES = ("url", "domain")
 
 FEATURES = (
@@ -223,30 +227,43 @@ def _is_in(code: str, likely: dict[str, float], measured: Measured) -> bool:
     return measured.certainty[code] >= _LIKELY and likely[code] > unknown * _DOUBT
 
 
-def leading(
-    likely: dict[str, float], measured: Measured, charset: str | None = None
-) -> tuple[str | None, float]:
-    """Return the language a page is in, and how likely that is; None if none is likeliest.
+def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, float, Shares]:
+    """Return the language that leads a page, how likely it does, and the shares of all.
 
-    Of those that probably are in the text, and aren't unlikely, the one
-    with the largest share. That of the page's charset counts three times: who writes English
-    doesn't choose Big5.
+    None if it is likeliest none that is known. Of much text that with the largest share leads,
+    whatever the page declares: how likely is that the languages are there, and that its share is
+    the largest, though they aren't measured exactly. Of little text the likeliest one leads, and
+    what CLD2 finds more of is none.
     """
     unknown = 1 - sum(likely.values())
     best = max(likely, key=likely.__getitem__, default=None)
+    shares = believed(likely, measured)
     if best is None or likely[best] <= unknown:
-        return None, 0.0
-    shares = measured.shares
-    most = [c for c in shares if shares[c] >= _MOST and measured.certainty[c] >= _LIKELY]
-    if measured.total >= ENOUGH and best not in shares and most:
-        # Much text that is clearly another language is that, whatever the page declares.
-        odds = likely[most[0]]
-        return most[0], odds / (odds + unknown)
-    if measured.total >= ENOUGH and measured.certainty.get(best, 0.0) >= _LIKELY:
-        sure = [code for code in shares if code in most or _is_in(code, likely, measured)]
-        chosen = max(sure, key=lambda code: shares[code] * (3 if code == charset else 1))
-        return chosen, sum(likely[code] for code in sure)
-    return best, likely[best]
+        return None, 0.0, _rounded(shares)
+    is_told = measured.total >= ENOUGH and (
+        best not in measured.shares or measured.certainty[best] >= _LIKELY
+    )
+    if shares and is_told and max(shares.values()) >= _LEAST:
+        first, *others = sorted(shares, key=lambda code: (-shares[code], code))
+        there = sum(likely[code] for code in shares)
+        if best not in shares:  # whatever the page declares
+            there /= there + unknown
+        ahead = shares[first] - (shares[others[0]] if others else 0.0)
+        return first, there * _is_ahead(ahead), _rounded(shares)
+    own = shares.get(best, 0.0)
+    shares = {c: share for c, share in shares.items() if share <= own or c in measured.told}
+    best = max(shares, key=lambda code: (shares[code], code == best), default=best)
+    return best, likely[best], _rounded(shares)
+
+
+def _is_ahead(by: float) -> float:
+    """Return how likely the larger of two shares is that of the language that leads."""
+    return 1 / (1 + math.exp(-by / _SPREAD))
+
+
+def _rounded(shares: dict[str, float]) -> Shares:
+    rounded = ((code, round(share, 3)) for code, share in shares.items() if share >= SMALLEST)
+    return tuple(sorted(rounded, key=lambda pair: (-pair[1], pair[0])))
 
 
 @cache
