@@ -155,6 +155,7 @@ class Auto:
     def _weighed(self, weighed: Weighed) -> Finding:
         candidates = evidence.candidates(weighed.measured, weighed.declared)
         likely = evidence.probabilities(candidates)
+        likely = evidence.doubted(likely, weighed.measured, weighed.declared)
         best, confidence, shares = evidence.leading(likely, weighed.measured)
         if best is None:
             return NOTHING._replace(shares=shares)

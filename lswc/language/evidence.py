@@ -206,6 +206,21 @@ def probabilities(candidates: dict[str, list[float]]) -> dict[str, float]:
     return {code: value / total for code, value in odds.items()}
 
 
+def doubted(
+    likely: dict[str, float], measured: Measured, declared: dict[str, str]
+) -> dict[str, float]:
+    """Return how likely each is, where too little was told: unless the page names one of both."""
+    for code, (other, chance) in measured.doubted.items():
+        if not {code, other} & set(declared.values()):
+            likely[other] = likely.get(other, 0.0) + chance * likely[code]
+            likely[code] *= 1 - chance
+            if likely[other] > likely[code]:
+                measured.shares[other] = measured.shares.pop(code)
+                measured.certainty[other] = 1.0
+                measured.told |= {other}
+    return likely
+
+
 def believed(likely: dict[str, float], measured: Measured) -> dict[str, float]:
     """Return the shares of the languages that probably are in the text.
 

@@ -122,6 +122,16 @@ def myanmar(text: str, hint: str | None = None) -> tuple[str, str]:
     return language, encoding
 
 
+def is_rakhine(text: str) -> bool:
+    """Tell whether a text is likelier in Rakhine than in Burmese by far, not only less Burmese."""
+    likelihoods = _myanmar_likelihoods()
+    letters = myanmar_letters(text[:_EXAMINED])
+    scores = dict(
+        zip(likelihoods.names, likelihoods.scores(f" {letters} ").sum(axis=1).tolist(), strict=True)
+    )
+    return bool(scores["rki.utf-8"] > scores[_USUAL] + _PRIOR)
+
+
 def myanmar_letters(text: str) -> str:
     """Return a text's letters in Myanmar script, blanks for all between them."""
     return _NOT_MYANMAR.sub(" ", _NO_WIDTH.sub("", text)).strip()

@@ -14,7 +14,7 @@ import numpy as np
 import pycld2
 
 from lswc.language import scripts, vietnamese
-from lswc.language.font_encodings import myanmar
+from lswc.language.font_encodings import is_rakhine, myanmar
 from lswc.language.lookalikes import lookalike, with_lookalikes
 from lswc.language.neighbours import neighbours
 from lswc.language.registry import (
@@ -37,7 +37,7 @@ from lswc.language.scripts import (
     NONE,
     VIETNAMESE,
 )
-from lswc.language.serbo_croatian import ALIKE, told_apart
+from lswc.language.serbo_croatian import ALIKE, IN_CYRILLIC, in_cyrillic, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +48,10 @@ DENSE = 2.5
 """An ideograph, kana or Hangul syllable says as much as 2.5 letters."""
 
 _LITTLE = 1_000  # letters
+_OFTENER, _LACKED = 6.6, 0.82  # Chinese without kana, and for each character without its own
+_MOST_LACKED = 40
+_LEAST_DOUBT = 0.3
+_BURMESE = 0.4  # of what is told to be Rakhine by a few words
 _VIETNAMESE_PER_LETTER = 0.13  # of these letters among those of Vietnamese text
 _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
@@ -100,7 +104,8 @@ class Measured:
     ``letters`` counts its letters by class, ``total`` those of all, dense ones more.
     ``shares`` are those of the total, ``certainty`` says how sure each of these languages is.
     ``told`` are those that letters alone tell. ``encoding`` is that of text in Myanmar script.
-    ``by_script`` says how many letters of which script a language has.
+    ``by_script`` says how many letters of which script a language has. ``doubted`` are languages
+    that are told of too little: with each another one, and how likely it is that.
     """
 
     letters: list[int]
@@ -110,6 +115,7 @@ class Measured:
     told: frozenset[str] = frozenset()
     encoding: str = ""
     by_script: dict[str, dict[int, float]] = field(default_factory=dict)
+    doubted: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def in_other_scripts(self, code: str) -> float:
         """Return the share of letters in scripts that a language isn't written in, if known."""
@@ -147,6 +153,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         return found
     present = {script: counts[script] for script in counted.nonzero()[0].tolist()}
     amounts = _east_asian(points, classes, counts, hint)
+    found.doubted |= _doubt_of_han(amounts, counts, hint)
     if han in amounts and "zh" in amounts and han != "zh":
         amounts[str(han)] += amounts.pop("zh")
     alone = _scripts().alone
@@ -156,9 +163,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
             amounts[code] = amounts.get(code, 0.0) + count
             found.by_script.setdefault(code, {})[script] = float(count)
     if counts[MYANMAR]:
-        code, found.encoding = myanmar(text)
-        amounts[code] = amounts.get(code, 0.0) + counts[MYANMAR]
-        found.by_script[code] = {MYANMAR: float(counts[MYANMAR])}
+        _tell_myanmar(text, found, amounts)
     for code in with_lookalikes().intersection(amounts):
         if lookalike(code, _sample(text)):
             del amounts[code]
@@ -176,6 +181,15 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         found.certainty.setdefault(guess.language, guess.certainty)
     found.shares = {code: amount / found.total for code, amount in amounts.items() if amount}
     return found
+
+
+def _tell_myanmar(text: str, found: Measured, amounts: dict[str, float]) -> None:
+    letters = found.letters[MYANMAR]
+    code, found.encoding = myanmar(text)
+    amounts[code] = amounts.get(code, 0.0) + letters
+    found.by_script[code] = {MYANMAR: float(letters)}
+    if code == "rki" and letters < _LITTLE and not is_rakhine(text):
+        found.doubted[code] = ("my", _BURMESE)
 
 
 def _undecided(present: dict[int, int], in_vietnamese: float) -> dict[int, tuple[float, bool]]:
@@ -236,6 +250,20 @@ def _east_asian(
         ahead = counts[HAN_JAPANESE] - counts[HAN_CHINESE]
         return {_of_han(ahead, hint): han * DENSE}
     return _by_sentence(points, classes, hint)
+
+
+def _doubt_of_han(
+    amounts: dict[str, float], counts: list[int], hint: str | None
+) -> dict[str, tuple[str, float]]:
+    """Return how likely ideographs that both standards have, without any others, are Japanese.
+
+    Few Japanese texts have no kana; few Chinese ones have no character that JIS X 0208 lacks, or
+    has only among its rare ones.
+    """
+    if hint in ("ja", "zh") or set(amounts) != {"zh"} or counts[HAN_CHINESE]:
+        return {}
+    chinese = _OFTENER * _LACKED ** min(counts[HAN], _MOST_LACKED)
+    return {"zh": ("ja", max(_LEAST_DOUBT, 1 / (1 + chinese)))}
 
 
 def of_ideographs(text: str, hint: str | None) -> str | None:
@@ -313,16 +341,27 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
             sample = _sample(text, _LARGE_SAMPLE)
             found = cld2(sample)
         found = [_unless_lookalike(guess, sample) for guess in found]
-        if script == LATIN and found and found[0].language in ALIKE:
-            first = found[0]._replace(language=told_apart(found[0].language, text, hint))
-            return [first, *(guess for guess in found[1:] if guess.language not in ALIKE)]
-        return found
+        return _south_slavic(found, script, text, hint)
     shares, rest = own.lines(text)
     left = 1.0 - sum(shares.values())
     mine = [Guess(code, share, 1.0) for code, share in shares.items()]
     sample = _sample(rest)
     others = (_unless_lookalike(guess, sample) for guess in cld2(sample))
     return mine + [guess._replace(share=guess.share * left) for guess in others]
+
+
+def _south_slavic(found: list[Guess], script: int, text: str, hint: str | None) -> list[Guess]:
+    """Return guesses with the languages told apart that CLD2 takes one for another: one of them."""
+    alike = ALIKE if script == LATIN else IN_CYRILLIC
+    those = [guess for guess in found if guess.language in alike]
+    if not those:
+        return found
+    first = those[0].language
+    code = told_apart(first, text, hint) if script == LATIN else in_cyrillic(first, text)
+    certainty = min(1.0, sum(guess.certainty for guess in those))
+    one = Guess(code, sum(guess.share for guess in those), certainty)
+    others = [guess for guess in found if guess.language not in alike]
+    return sorted([one, *others], key=lambda guess: -guess.share)
 
 
 def _unless_lookalike(guess: Guess, sample: str) -> Guess:

@@ -70,3 +70,25 @@ def test_a_page_of_two_halves_may_be_led_by_either(other: str) -> None:
             assert 0.45 < found.confidence < 0.75
         elif len(shares) > 1 and shares[0] - shares[1] > 0.4:
             assert found.confidence > 0.9
+
+
+@pytest.mark.parametrize("text", ["東京都", "設定", "大学院工学研究科", "人民", "中国地方"])
+def test_kanji_that_chinese_has_as_well_are_never_sure(text: str) -> None:
+    assert told(text).confidence <= 0.7
+    assert told(text, "ja").language == "ja"
+    assert told(text, "zh").confidence > 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("这是什么", "zh"), ("圖書館裡讀書", "zh"), ("働く人の峠", "ja"), ("ひらがな", "ja")],
+)
+def test_characters_of_one_standard_are_sure(text: str, code: str) -> None:
+    found = told(text)
+    assert (found.language, found.confidence > 0.9) == (code, True)
+
+
+@pytest.mark.parametrize("text", ["နိုင်ကာရာဂွာ", "ဒေါင်းလုပ်", "အောက်လိုင်း", "နိဒါန်း"])
+def test_a_word_is_never_surely_rakhine(text: str) -> None:
+    found = told(text)
+    assert found.language == "my" or found.confidence < 0.7

@@ -6,6 +6,7 @@ import pytest
 
 from lswc.language import Identifier
 from lswc.language.registry import language
+from lswc.language.serbo_croatian import told_apart
 from lswc.strategy import Anchor, PageLanguage
 
 # The Universal Declaration of Human Rights, articles 1, 2 and 3.
@@ -50,3 +51,36 @@ def test_a_crawl_for_serbian_in_latin_letters() -> None:
     assert latin.anchor("Sva ljudska bića rađaju se slobodna", "sr") is Anchor.TARGET
     assert cyrillic.anchor("Sva ljudska bića rađaju se slobodna", "sr") is Anchor.OTHER
     assert latin.anchor("Сва људска бића рађају се слободна", "sr") is Anchor.OTHER
+
+
+MACEDONIAN = (
+    "Сите човечки суштества се раѓаат слободни и еднакви по достоинство и права. Тие се обдарени со "
+    "разум и совест и треба да се однесуваат еден кон друг во духот на општо човечката припадност."
+)
+IN_CYRILLIC = (
+    "Сва људска бића рађају се слободна и једнака у достојанству и правима. Она су обдарена разумом "
+    "и свешћу и треба једни према другима да поступају у духу братства."
+)
+
+
+@pytest.mark.parametrize(("text", "code"), [(MACEDONIAN, "mk"), (IN_CYRILLIC, "sr")])
+@pytest.mark.parametrize("times", [1, 6])
+def test_macedonian_is_no_serbian(text: str, code: str, times: int) -> None:
+    identifier = Identifier(language("sr"))
+    found = identifier.read((text * times).encode(), None, "http://a.test/").identification
+    assert found.language == code
+    assert (identifier.relevance(found) is PageLanguage.TARGET) is (code == "sr")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Nije bilo dovoljno vremena za promene na ovom mestu", "sr"),
+        ("Vreme je lepo, a deca uvek idu posle škole", "sr"),
+        ("Vrijeme je lijepo, a djeca uvijek idu poslije škole", "hr"),
+        ("Sustav nije pronašao točnu datoteku", "hr"),
+        ("Podaci o osobi", "hr"),
+    ],
+)
+def test_a_few_words_in_latin_letters(text: str, expected: str) -> None:
+    assert told_apart("hr", text, None) == expected
