@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.language import scripts
 from lswc.language.font_encodings import myanmar
-from lswc.language.scripts import LATIN, MYANMAR, VIETNAMESE
+from lswc.language.scripts import MYANMAR, VIETNAMESE
 from lswc.language.shares import guesses, letters_of, of_ideographs
 from lswc.language.variants import variants_of
 from lswc.language.vietnamese import could_be_vietnamese, is_vietnamese
@@ -87,5 +87,5 @@ class Anchors:
     def _by_guess(self, text: str, hint: str | None) -> bool:
         if len(text) < _SHORT:
             return hint == self._target
-        found = guesses(text, LATIN, hint)
+        found = guesses(text, scripts.leading(text), hint)
         return bool(found) and found[0].language == self._target and found[0].share >= _HALF

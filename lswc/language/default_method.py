@@ -29,6 +29,8 @@ MIN_SHARE = 0.15
 """Share of the text from which on a page contains the target language (docs/languages.md)."""
 
 _CONTENT_SHARE = 0.2  # of all letters; then fewer decide alone as well
+_HALF = 0.5
+_MUCH = 600.0  # letters: so many decide alone, however unsure they are
 _EXAMINED = 40_000  # characters
 _SURE = 0.9  # confidence in another language that spares a look at fonts
 _SPELT = 2_000  # characters whose words are looked at
@@ -75,11 +77,12 @@ def weigh(document: Document) -> Weighed:
     own = _clean(f"{page.title}\n{_prose(page)}"[:_EXAMINED])
     han = says.get("charset")
     measured = measure(own, hint, han)
-    if measured.total >= ENOUGH:
+    if measured.total >= _MUCH or (measured.total >= ENOUGH and _is_clear(measured)):
         return Weighed(own, measured, says, True)
     anchors = weight(scripts.count(page.anchors[:_EXAMINED]).tolist())
     total = measured.total + anchors
-    if total >= ENOUGH and measured.total >= _CONTENT_SHARE * total:
+    few = _CONTENT_SHARE if _is_clear(measured) else _HALF
+    if total >= ENOUGH and measured.total >= few * total:
         return Weighed(own, measured, says, True)
     text = f"{own}\n{_clean(page.anchors)}"[:_EXAMINED]
     if total < ENOUGH:
@@ -88,6 +91,14 @@ def weigh(document: Document) -> Weighed:
             says["data"] = data.language
         text = _without_boilerplate(f"{text}\n{page.hints}\n{data.text}"[:_EXAMINED])
     return Weighed(text, measure(text, hint, han), says, False)
+
+
+def _is_clear(measured: Measured) -> bool:
+    """Tell whether a text's language is sure: that of a list of names and titles often isn't."""
+    return any(
+        share >= _HALF and measured.certainty[code] >= _SURE
+        for code, share in measured.shares.items()
+    )
 
 
 def _prose(page: ParsedPage) -> str:

@@ -84,10 +84,11 @@ def neighbours(script: int) -> Neighbours | None:
 @cached_by_languages
 def _tables() -> list[tuple[NgramTable, int]]:
     """Return the tables of text in Unicode, each with its script."""
-    return [(table, _script(table)) for table in tables() if table.encoding == "utf-8"]
+    return [(table, script_of(table)) for table in tables() if table.encoding == "utf-8"]
 
 
-def _script(table: NgramTable) -> int:
+def script_of(table: NgramTable) -> int:
+    """Return the class of most letters of a table."""
     counts = {ngram: count for ngram, count in table.characters.items() if len(ngram) == 1}
     classes = scripts.classes("".join(counts))
     letters = np.bincount(classes, [*counts.values()], len(scripts.NAMES))

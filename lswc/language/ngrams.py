@@ -65,16 +65,17 @@ class TableError(ConfigError):
 def tables() -> tuple[NgramTable, ...]:
     """Return all tables, the user's own among them, sorted by language and encoding.
 
-    Raises TableError for a file of the user's that is none.
+    Of a language of ours that is the user's neighbour, both are there. Raises TableError for a file
+    of the user's that is none.
     """
     own = own_folder()
-    entries = {entry.name: entry for entry in TABLES.iterdir()}
+    files: list[Traversable] = list(TABLES.iterdir())
     if own is not None and (own / "tables").is_dir():
         codes = {file.stem for file in own.glob("*.toml")}
-        for entry in (own / "tables").iterdir():
-            if entry.name not in entries or entry.name.partition(".")[0] in codes:
-                entries[entry.name] = entry
-    return tuple(_table(entries[name]) for name in sorted(entries) if name.endswith(".json"))
+        files = [file for file in files if file.name.partition(".")[0] not in codes]
+        files += (own / "tables").iterdir()
+    named = [file for file in files if file.name.endswith(".json")]
+    return tuple(_table(file) for file in sorted(named, key=lambda file: file.name))
 
 
 def _table(file: Traversable) -> NgramTable:

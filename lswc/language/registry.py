@@ -385,10 +385,21 @@ tha th tir ti tuk tk tgl tl fil tl tsn tn ton to tur tr tso ts tat tt uig ug ukr
 uzn uz ven ve vie vi vol vo wol wo xho xh yid yi ydd yi yor yo zha za zho zh chi zh cmn zh yue zh
 zul zu iw he in id jw jv
 """
+# Languages within one that is known (the macrolanguages of ISO 639-3), and what is written for one.
+_WITHIN = """
+ak fat twi; ar aao abh abv acm acq acw acx acy adf aeb aec afb apc apd arq ars ary arz auz avl
+ayh ayl ayn ayp ajp pga shu ssh; ay ayr ayc; az azb azj; bh bho mai mag; el grc; et ekk; fa prs pes;
+gn gug gui gun gnw nhd; hmn hnj mww hmd hmv blu; ik esi esk; iu ikt; lv ltg; mg bhr bmm bzc msh skg
+tdx tkg txy xmv xmw; mn mvf; ne dty; om gaz hae orc; or spv; ps pbt pst; qu qub qud quf qug quh quk
+qul qup qur qus quw qux qva qvc qve qvh qvi qvj qvl qvm qvn qvo qvp qvs qvw qvz qwa qwc qwh qws qxa
+qxc qxh qxl qxn qxo qxp qxr qxt qxu qxw; sa cls vsn; sq aae aat aln; yi yih; zh lzh wuu gan
+"""
 # What pages write that is no code of ISO 639, or another language's than they mean.
 _MEANT = "jp ja cn zh tw zh kr ko vn vi"
 _LONGEST = 40  # characters of a tag
 _CODES: dict[str, str] = dict(zip(*[iter(f"{_PAIRS} {_MEANT}".split())] * 2, strict=True))
+for _code, *_members in map(str.split, _WITHIN.split(";")):
+    _CODES |= {member: _code for member in _members if member not in _CODES}
 
 
 _THREE: dict[str, str] = {}
@@ -415,7 +426,11 @@ def code_of(tag: str) -> str:
     Region and script are left out; Norwegian Bokmål counts as Norwegian, Mandarin and Cantonese as
     Chinese, each as they are written. A tag that isn't known is returned without its subtags.
     """
-    return _code_of(tag.strip()[:_LONGEST].lower())
+    given = tag.strip()[:_LONGEST].lower()
+    code = _code_of(given)
+    if _own and code != given and is_known(given):  # the user's own, within one that we have
+        return given
+    return code
 
 
 @lru_cache(maxsize=1_000)

@@ -48,6 +48,16 @@ def count(text: str) -> npt.NDArray[np.intp]:
     return np.bincount(classes(text), minlength=len(NAMES))
 
 
+def leading(text: str) -> int:
+    """Return the class of most letters of a text, whole scripts alone; Latin if it has none."""
+    counts = count(text)
+    counts[NONE] = 0
+    for script, parts in _PARTS.items():
+        counts[script] += counts[list(parts)].sum()
+        counts[list(parts)] = 0
+    return int(counts.argmax()) if counts.any() else LATIN
+
+
 def classes(text: str) -> npt.NDArray[np.uint8]:
     """Return the class of each character of ``text``."""
     return classes_of(points(text))

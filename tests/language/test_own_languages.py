@@ -133,3 +133,13 @@ def test_a_table_that_is_none(own: Path) -> None:
     registry.use(str(own))
     with pytest.raises(TableError, match=r"ff\.utf-8\.json: no table of n-grams"):
         Identifier(language("ff"))
+
+
+def test_an_anchor_text_in_a_script_of_many_languages_is_told(own: Path) -> None:
+    saraiki = "ساری دنیا دے انسان آزاد تے برابر ڄمدن اتے اوہ عزت تے حقوق دے لحاظ نال برابر ہن "
+    (own / "texts").mkdir()
+    (own / "skr.toml").write_text('name = "Saraiki"\nscripts = ["Arabic"]\n')
+    (own / "texts" / "skr.utf-8.txt").write_text(saraiki * 20, "utf-8")
+    train(own / "texts", own / "tables")
+    registry.use(str(own))
+    assert Identifier(language("skr")).anchor(saraiki) is Anchor.TARGET

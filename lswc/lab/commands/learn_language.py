@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from lswc.lab.methods.evaluation import Score
 
 
+GOOD = 0.9
+"""Precision below which a crawl would collect too much else."""
+
+
 class Command(UserCommand):
     """Makes the n-gram tables of a folder of languages, and measures them on held-out text."""
 
@@ -36,6 +40,18 @@ class Command(UserCommand):
             print(f"{learned.code} pages    {_measures(learned.pages)}")
             print(f"{learned.code} short    {_measures(learned.short)}")
             print(f"{learned.code} anchors  {_measures(learned.anchors)}")
+            for what, score in (("pages", learned.pages), ("short texts", learned.short)):
+                if score.precision is not None and score.precision < GOOD:
+                    print(
+                        f"{learned.code} isn't told well enough: of {what} that are taken for it "
+                        f"{_share(score.precision)} are in it, where {GOOD:.0%} are wanted"
+                    )
+            if learned.asked:
+                print(
+                    f"{learned.code} was measured on no text of {', '.join(learned.asked)}: "
+                    "only on what their tables make, which is told better than what people write. With "
+                    "some of their text, in texts/<code>.utf-8.txt, less of it is taken"
+                )
             if learned.taken:
                 most = sorted(learned.taken, key=lambda code: -learned.taken[code])
                 pieces = ", ".join(f"{code} ({learned.taken[code]} pieces)" for code in most)

@@ -13,7 +13,8 @@ from lswc.lab.methods.evaluation import Labelled, Score, evaluate
 from lswc.lab.methods.training import TrainingError, train
 from lswc.language import registry
 from lswc.language.identifier import Identifier
-from lswc.language.ngrams import NgramTable, tables
+from lswc.language.neighbours import script_of
+from lswc.language.ngrams import Likelihoods, NgramTable, tables
 from lswc.language.registry import language
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 _PIECE = 200  # characters at least, of whole lines
 _SHORT = 60
 _EVERY = 5  # pieces; one of so many is held out
-_MADE = 4  # pieces of each language of which there is only a table
+_MADE = 12  # pieces of each language of which there is only a table
+_NEAREST, _COMPARED = 5, 4_000  # neighbours that are asked for; characters
 _LEAST = 3  # characters that begin a made piece
 
 
@@ -32,6 +34,8 @@ class Learned:
 
     ``pages`` are pieces of 200 characters, ``short`` their first 60, ``anchors`` the same as anchor
     texts. ``taken`` says of other languages how many of their pieces are taken for this one.
+    ``asked`` are the nearest known languages in its script of which no text was given: what was
+    measured on them is made of their tables, and their own text is told less well.
     """
 
     code: str
@@ -39,6 +43,7 @@ class Learned:
     short: Score
     anchors: Score
     taken: dict[str, int]
+    asked: tuple[str, ...]
 
 
 def learn(folder: Path) -> list[Learned]:
@@ -47,8 +52,8 @@ def learn(folder: Path) -> list[Learned]:
     The folder has ``<code>.toml`` files and ``texts/<code>.<encoding>.txt`` in UTF-8 or that
     encoding; texts of other languages there, which need no TOML, serve as neighbours. One piece of
     five measures tables that were made of the other four; those that are kept are made of all, and
-    go to ``tables/``. The other languages of which there are tables are measured by text that is
-    made of their n-grams. Raises TrainingError, LanguageError.
+    go to ``tables/``. The other languages in their script of which there are tables are measured by
+    text that is made of their n-grams. Raises TrainingError, LanguageError.
     """
     registry.use("")
     registry.use(str(folder))
@@ -74,17 +79,19 @@ def _measured(scratch: Path, folder: Path, texts: list[Path], codes: list[str]) 
         (scratch / f"{code}.toml").write_bytes((folder / f"{code}.toml").read_bytes())
     train(scratch / "texts", scratch / "tables")
     given = {page.language for page in held_out}
-    others = [table for table in tables() if table.encoding == "utf-8"]
-    held_out += [page for table in others if table.language not in given for page in _made(table)]
     registry.use(str(scratch))
     try:
-        return [_learned(Identifier(language(code)), held_out) for code in codes]
+        return [_learned(Identifier(language(code)), held_out, given) for code in codes]
     finally:
         registry.use(str(folder))
 
 
-def _learned(identifier: Identifier, held_out: list[Labelled]) -> Learned:
+def _learned(identifier: Identifier, held_out: list[Labelled], given: set[str]) -> Learned:
     code = identifier.target.code
+    in_unicode = [table for table in tables() if table.encoding == "utf-8"]
+    own = {script_of(table) for table in in_unicode if table.language == code}
+    beside = [t for t in in_unicode if script_of(t) in own and t.language not in given]
+    held_out = [*held_out, *(page for table in beside for page in _made(table))]
     short = [page._replace(body=page.text.encode()) for page in held_out]
     pages = evaluate(identifier, held_out)
     taken = {true: n for (true, answer), n in pages.confusions.items() if answer == code != true}
@@ -94,7 +101,17 @@ def _learned(identifier: Identifier, held_out: list[Labelled]) -> Learned:
         evaluate(identifier, short),
         evaluate(identifier, held_out, anchors=True),
         taken,
+        _nearest(beside, [page.text for page in held_out if page.language == code]),
     )
+
+
+def _nearest(beside: list[NgramTable], texts: list[str]) -> tuple[str, ...]:
+    """Return the languages of a few tables that make a language's own text likeliest."""
+    if not beside or not texts:
+        return ()
+    likelihoods = Likelihoods({table.language: [table] for table in beside})
+    scores = likelihoods.scores("\n".join(texts)[:_COMPARED]).sum(axis=1)
+    return tuple(likelihoods.names[row] for row in scores.argsort()[::-1][:_NEAREST].tolist())
 
 
 def _pieces(text: str) -> Iterator[str]:

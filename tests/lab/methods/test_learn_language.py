@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 from scrapy.settings import Settings
 
 from lswc.language import Identifier, registry
+from lswc.language.ngrams import tables
 from lswc.language.registry import language
 from tests.language.test_lookalikes import ASTURIAN
 from tests.language.test_own_languages import CZECH, POLISH, SORBIAN
@@ -73,6 +75,36 @@ def test_what_it_takes_for_the_language_is_said(
         (own / "texts" / f"{code}.utf-8.txt").write_text("\n".join(text), encoding="utf-8")
     assert learn(str(own)) == 0
     assert "hsb takes text of dsb (1 pieces)" in capsys.readouterr().out
+
+
+def test_it_says_what_it_was_not_measured_on(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "\n".join(f"{SORBIAN} {number}" for number in range(20))
+    (own / "texts" / "hsb.utf-8.txt").write_text(lines, encoding="utf-8")
+    assert learn(str(own)) == 0
+    out = capsys.readouterr().out
+    said = next(line for line in out.splitlines() if "was measured on no text of" in line)
+    assert {"cs", "sk", "pl"} & set(re.findall(r"\b[a-z]{2}\b", said.partition(":")[0]))
+    assert "th" not in re.findall(r"\b[a-z]{2}\b", said.partition(":")[0])
+
+
+def test_it_says_plainly_that_a_language_is_told_too_badly(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"hsb": [SORBIAN] * 30, "xx": [ASTURIAN] * 4 + [SORBIAN]}
+    for code, text in texts.items():
+        lines = "\n".join(f"{line} {number}" for number, line in enumerate(text * 2))
+        (own / "texts" / f"{code}.utf-8.txt").write_text(lines, encoding="utf-8")
+    assert learn(str(own)) == 0
+    assert "hsb isn't told well enough: of pages" in capsys.readouterr().out
+
+
+def test_text_of_a_neighbour_that_is_known_is_learned_as_well(own: Path) -> None:
+    for code, text in (("hsb", SORBIAN), ("pl", POLISH)):
+        lines = "\n".join(f"{text} {number}" for number in range(20))
+        (own / "texts" / f"{code}.utf-8.txt").write_text(lines, encoding="utf-8")
+    assert learn(str(own)) == 0
+    registry.use(str(own))
+    assert [table.encoding for table in tables() if table.language == "pl"].count("utf-8") == 2
 
 
 @pytest.mark.parametrize(
