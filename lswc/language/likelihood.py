@@ -94,7 +94,10 @@ _REPERTOIRES = {
     "ko": (("euc_kr", 0xB0, 0xC8),),
 }
 _LATIN = "À-ÖØ-öø-ſȘ-ț"
-_EAST_ASIAN_SIGNS = "\u3001-\u3015\uff01-\uff5e\u30fb\u2026\u2015"
+_EAST_ASIAN_SIGNS = (
+    "\u00a2-\u00b7\u00d7\u00f7\u2010-\u2312\u2460-\u2670\u3000-\u3020\u30fb"
+    "\uff01-\uff5e\uffe0-\uffe5"
+)
 _SIGNS = "\u00a0«»\u2013-\u2026©®°·§№"
 
 _HALF_WIDTH = range(0xFF66, 0xFF9E)  # katakana

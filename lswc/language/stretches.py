@@ -21,25 +21,22 @@ if TYPE_CHECKING:
 _BETWEEN = rb"[\x00-\x7f]{0,200}+"
 _ANY = rb"(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})"
 _LATIN = rb"(?:[\xc3-\xc6][\x80-\xbf]|\xe1[\xba\xbb][\x80-\xbf])"
-# By the first bytes of three bytes a letter; of Cyrillic, Greek, Hebrew, Arabic, which have two.
-_SCRIPTS = (
-    rb"[\xe0-\xef][\x80-\xbf]",
-    rb"[\xd0-\xd3]",
-    rb"[\xce\xcf]",
-    rb"[\xd6\xd7]",
-    rb"[\xd8-\xdb]",
+# Three letters of three bytes; four of two in one script: Cyrillic, Greek, Hebrew, Arabic. All
+# begin alike, so that a look at two bytes is enough nearly everywhere.
+_BEGIN = rb"[\xc3-\xef][\x80-\xbf]"
+_OF_THREE = rb"(?<=[\xe0-\xef].)[\x80-\xbf](?:%b[\xe0-\xef][\x80-\xbf]{2}){2,}+" % _BETWEEN
+_OF_TWO = b"|".join(
+    rb"(?<=%b.)(?:%b%b[\x80-\xbf]){3,}+" % (first, _BETWEEN, first)
+    for first in (b"[\xd0-\xd3]", b"[\xce\xcf]", b"[\xd6\xd7]", b"[\xd8-\xdb]")
 )
-_OF_ONE_SCRIPT = b"|".join(
-    rb"(?:%b[\x80-\xbf])(?:%b%b[\x80-\xbf]){3,}+" % (first, _BETWEEN, first) for first in _SCRIPTS
-)
-_THREE_OF_THREE = rb"(?:[\xe0-\xef][\x80-\xbf]{2}){3}"
-_UTF_8 = re.compile(rb"(?:%b|%b)(?:%b%b)*+" % (_THREE_OF_THREE, _OF_ONE_SCRIPT, _BETWEEN, _ANY))
+_MORE = rb"(?:%b%b)*+" % (_BETWEEN, _ANY)
+_UTF_8 = re.compile(rb"%b(?:%b|%b)%b" % (_BEGIN, _OF_THREE, _OF_TWO, _MORE), re.DOTALL)
 # Latin letters begin with what is common in charsets of two bytes.
+_IN_LATIN = rb"(?<=[\xc3-\xc6].)(?:%b%b){2}" % (_BETWEEN, _LATIN)
 _UTF_8_OR_LATIN = re.compile(
-    rb"(?:%b|%b|%b(?:%b%b){2})(?:%b%b)*+"
-    % (_THREE_OF_THREE, _OF_ONE_SCRIPT, _LATIN, _BETWEEN, _LATIN, _BETWEEN, _ANY)
+    rb"%b(?:%b|%b|%b)%b" % (_BEGIN, _OF_THREE, _OF_TWO, _IN_LATIN, _MORE), re.DOTALL
 )
-_WORD = re.compile(rb"[A-Za-z]?[\x80-\xff][^\x00-\x20<>&]*+")
+_WORD = re.compile(rb"[\x80-\xff][^\x00-\x20<>&]*+")
 _WIDE = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]{2}){8}")
 _TWO_THREE = re.compile(rb"[\xc2-\xdf][\x80-\xbf][\xe0-\xef]")
 _AFTER = re.compile(
@@ -58,6 +55,7 @@ _LEAD = 6.0  # nats for a stretch in another charset than its page
 # Nats a character that a charset's own text has; other text in it has far less.
 _TYPICAL = {"shift_jis": -8.3, "euc-jp": -8.3, "gb18030": -8.6, "big5": -8.6, "euc-kr": -7.5}
 _TYPICAL_OF_LETTERS = -3.7
+_PROVEN = 1.2  # times as unlikely: only a charset's own text is proof against another
 _UNLIKELY = 1.4  # times as unlikely: such text is in no charset that is known
 _SHORT = 20  # bytes
 _SOME = 8  # bytes beyond ASCII; fewer may be broken ones
@@ -196,8 +194,12 @@ def _legacy(sample: bytes, declared: Sequence[str], body: bytes) -> str:
     for place, charset in enumerate(reversed(declared or [detected]), 1):
         scores[charset] += proof * place / max(1, len(declared))
     best = max(sorted(scores), key=scores.__getitem__)
-    is_likely = len(sample) < _SHORT or _is_typical(sample, best, nats(sample, best), _UNLIKELY)
-    return best if is_likely or (best in declared and best != _THAI) else "windows-1252"
+    if best in declared and best != _THAI:
+        return best
+    doubt = _PROVEN if first else _UNLIKELY
+    if len(sample) < _SHORT or _is_typical(sample, best, nats(sample, best), doubt):
+        return best
+    return first if first and first != _THAI else "windows-1252"
 
 
 def _detected(body: bytes) -> str:
@@ -221,7 +223,7 @@ def _is_typical(sample: bytes, charset: str, found: float, doubt: float = 1.0) -
 
 
 def _sample(bodies: Iterable[bytes]) -> bytes:
-    """Return words with letters beyond ASCII, from all over if there are many."""
+    """Return words from their first letter beyond ASCII on, from all over if there are many."""
     words = [word for body in bodies for word in _WORD.findall(body)]
     whole = sum(map(len, words))
     chosen = words[:: 1 + whole // _SAMPLE]
