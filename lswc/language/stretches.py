@@ -223,11 +223,18 @@ def _is_typical(sample: bytes, charset: str, found: float, doubt: float = 1.0) -
 
 
 def _sample(bodies: Iterable[bytes]) -> bytes:
-    """Return words from their first letter beyond ASCII on, from all over if there are many."""
-    words = [word for body in bodies for word in _WORD.findall(body)]
-    whole = sum(map(len, words))
-    chosen = words[:: 1 + whole // _SAMPLE]
-    return b" ".join(chosen)[:_SAMPLE]
+    """Return the first words, each from the sign before its first letter beyond ASCII on.
+
+    Letters are told by what they follow.
+    """
+    words, size = [], 0
+    for body in bodies:
+        for word in _WORD.finditer(body):
+            words.append(body[max(0, word.start() - 1) : word.end()])
+            size += len(words[-1])
+            if size > _SAMPLE:
+                return b" ".join(words)[:_SAMPLE]
+    return b" ".join(words)
 
 
 def _beyond(body: bytes) -> int:
