@@ -101,6 +101,7 @@ _EAST_ASIAN_SIGNS = (
 _SIGNS = "\u00a0«»\u2013-\u2026©®°·§№"
 
 _HALF_WIDTH = range(0xFF66, 0xFF9E)  # katakana
+_LAST_CASED = 0x2000  # beyond, no letters that pages have are large or small
 _FOLLOWS, _ALONE = 0.6, 0.3  # weights of a letter after its neighbour, of a letter by itself
 _OF_COMMON = 0.09  # of all letters in the script, spread over them
 _SIGN = 2e-3
@@ -193,7 +194,7 @@ def _by_script() -> dict[int, tuple[str, ...]]:
 def _lower() -> npt.NDArray[np.uint16]:
     """Return the small letter of each code unit; each ASCII sign that is no letter is a blank."""
     table = np.arange(SLOTS, dtype=np.uint16)
-    for point in range(0x2000):
+    for point in range(_LAST_CASED):
         small = chr(point).lower()
         table[point] = ord(small) if len(small) == 1 else point
         if point < 0x80 and not small.isalpha():
@@ -205,7 +206,9 @@ def _lower() -> npt.NDArray[np.uint16]:
 
 @cache
 def _is_letter() -> npt.NDArray[np.bool_]:
-    return np.array([point >= 0x80 and chr(point).isalpha() for point in range(SLOTS)])
+    table = np.zeros(SLOTS, np.bool_)
+    table[[point for point in range(0x80, _LAST_CASED) if chr(point).isalpha()]] = True
+    return table
 
 
 @cached_by_languages
@@ -235,20 +238,18 @@ def _model(code: str) -> _Model:
 
 
 def _common(code: str) -> npt.NDArray[np.intp]:
-    letters = set[str]()
-    for codec, first, last in _REPERTOIRES.get(code, ()):
-        letters |= repertoire(codec, first, last)
-    pattern = _COMMON.get(code, _LATIN)
-    return _points(letters, pattern)
+    return _points(_REPERTOIRES.get(code, ()), _COMMON.get(code, _LATIN))
 
 
 def _signs(code: str) -> npt.NDArray[np.intp]:
-    return _points(set(), _EAST_ASIAN_SIGNS if code in ("ja", "zh", "ko") else _SIGNS)
+    return _points((), _EAST_ASIAN_SIGNS if code in ("ja", "zh", "ko") else _SIGNS)
 
 
-def _points(letters: set[str], pattern: str) -> npt.NDArray[np.intp]:
-    if pattern:
-        letters = letters.union(re.findall(f"[{pattern}]", _bmp()))
+@cache
+def _points(repertoires: tuple[tuple[str, int, int], ...], pattern: str) -> npt.NDArray[np.intp]:
+    letters = set(re.findall(f"[{pattern}]", _bmp()) if pattern else ())
+    for codec, first, last in repertoires:
+        letters |= repertoire(codec, first, last)
     points = np.array(sorted(map(ord, letters)), np.intp)
     return np.unique(_lower()[points]).astype(np.intp)
 

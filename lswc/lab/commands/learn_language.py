@@ -49,8 +49,8 @@ class Command(UserCommand):
             if learned.asked:
                 print(
                     f"{learned.code} was measured on no text of {', '.join(learned.asked)}: "
-                    "only on what their tables make, which is told better than what people write. With "
-                    "some of their text, in texts/<code>.utf-8.txt, less of it is taken"
+                    "only on what their tables make, which is told better than what people "
+                    "write. With some of their text, in texts/<code>.utf-8.txt, less of it is taken"
                 )
             if learned.taken:
                 most = sorted(learned.taken, key=lambda code: -learned.taken[code])
