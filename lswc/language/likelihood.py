@@ -1,4 +1,4 @@
-"""How likely the text that a charset makes of bytes is in the languages that go with it.
+"""Likelihood of the text that a charset makes of bytes, in the languages that go with it.
 
 Of bytes in another charset it makes rare letters, in an order that no language has. So the
 charset explains bytes best whose text is likeliest (a noisy channel, as Kikui 1996, Identifying
