@@ -397,6 +397,7 @@ qxc qxh qxl qxn qxo qxp qxr qxt qxu qxw; sa cls vsn; sq aae aat aln; yi yih; zh 
 # What pages write that is no code of ISO 639, or another language's than they mean.
 _MEANT = "jp ja cn zh tw zh kr ko vn vi"
 _LONGEST = 40  # characters of a tag
+_SUBTAGS = re.compile("[-_.]")
 _CODES: dict[str, str] = dict(zip(*[iter(f"{_PAIRS} {_MEANT}".split())] * 2, strict=True))
 for _code, *_members in map(str.split, _WITHIN.split(";")):
     _CODES |= {member: _code for member in _members if member not in _CODES}
@@ -423,17 +424,19 @@ def known_code(tag: str) -> str | None:
 def code_of(tag: str) -> str:
     """Return the code of a language tag (BCP 47, RFC 5646), or of what is often written for one.
 
-    Region and script are left out; Norwegian Bokmål counts as Norwegian, Mandarin and Cantonese as
+    Region and script are left out. A language within one that is known counts as that, if it isn't
+    one of the user's own; Norwegian Bokmål counts as Norwegian, Mandarin and Cantonese as
     Chinese, each as they are written. A tag that isn't known is returned without its subtags.
     """
     given = tag.strip()[:_LONGEST].lower()
-    code = _code_of(given)
-    if _own and code != given and is_known(given):  # the user's own, within one that we have
-        return given
-    return code
+    if _own:
+        own = _SUBTAGS.split(given, maxsplit=1)[0]
+        if is_known(own) and own not in detectable():
+            return own  # the user's, perhaps within one that we have
+    return _code_of(given)
 
 
 @lru_cache(maxsize=1_000)
 def _code_of(tag: str) -> str:
-    code = str(re.split(r"[-_.]", tag, maxsplit=1)[0])
+    code = _SUBTAGS.split(tag, maxsplit=1)[0]
     return _CODES.get(code, code)

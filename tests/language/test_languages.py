@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.language.registry import LanguageError, known, language, wanted
+from lswc.language.registry import (
+    LanguageError,
+    code_of,
+    known,
+    known_code,
+    language,
+    wanted,
+)
 
 OURS = ("th", "my", "lo", "km", "vi", "ja", "ko", "zh")
 
@@ -60,3 +67,11 @@ def test_several_languages_are_one_wish() -> None:
 def test_servers_are_asked_by_each_tag_of_a_language() -> None:
     assert language("th").accepted == "th, *;q=0.5"
     assert language("zh").accepted == "zh, zh-CN, zh-TW, zh-HK, zh-Hans, zh-Hant, *;q=0.5"
+
+
+@pytest.mark.parametrize(
+    ("tag", "code"),
+    [("arz", "ar"), ("bho", "bh"), ("grc", "el"), ("hnj", "hmn"), ("als", "sq"), ("twi", "ak")],
+)
+def test_a_language_within_one_that_is_known_counts_as_that(tag: str, code: str) -> None:
+    assert (code_of(tag), known_code(tag.upper())) == (code, code)

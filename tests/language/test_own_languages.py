@@ -10,7 +10,7 @@ import pytest
 from lswc.lab.methods.training import train
 from lswc.language import Identifier, registry
 from lswc.language.ngrams import TableError
-from lswc.language.registry import LanguageError, known, language
+from lswc.language.registry import LanguageError, code_of, known, language
 from lswc.strategy import Anchor
 
 if TYPE_CHECKING:
@@ -143,3 +143,10 @@ def test_an_anchor_text_in_a_script_of_many_languages_is_told(own: Path) -> None
     train(own / "texts", own / "tables")
     registry.use(str(own))
     assert Identifier(language("skr")).anchor(saraiki) is Anchor.TARGET
+
+
+def test_an_own_language_within_a_known_one_is_itself(own: Path) -> None:
+    assert code_of("mai") == "bh"
+    (own / "mai.toml").write_text('name = "Maithili"\nscripts = ["Devanagari"]\n')
+    registry.use(str(own))
+    assert code_of("mai-IN") == "mai"

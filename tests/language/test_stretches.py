@@ -132,3 +132,11 @@ def test_a_lie_on_purpose(label: str, lie: str) -> None:
     text = TEXTS[label][1] * 4
     body = text.encode(CODECS.get(label, label))
     assert text in decode(page(lie, body), f"text/html; charset={lie}").text
+
+
+def test_a_page_that_lost_its_letters_stays_what_it_is_declared() -> None:
+    body = (
+        b"<li>\x81\xca??????X?g???[?B <li>\x81\x91???\x81\x91??RandomAccessFile?? \x81}???K?i" * 30
+    )
+    found = decode(page("shift_jis", body))
+    assert (found.encoding, found.how) == ("shift_jis", "meta")
