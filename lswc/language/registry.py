@@ -377,7 +377,7 @@ fao fo fra fr fre fr fry fy gle ga gla gd glg gl grn gn gug gn guj gu glv gv hau
 hrv hr hat ht hun hu hye hy ina ia ind id ile ie ibo ig ipk ik isl is ita it iku iu ike iu jpn ja
 jav jv kat ka kaz kk kal kl khm km kan kn kor ko kas ks kur ku kmr ku kir ky lat la ltz lb lug lg
 lin ln lao lo lit lt lav lv lvs lv mlg mg plt mg mri mi mkd mk mal ml mon mn khk mn mar mr msa ms
-zlm ms zsm ms mlt mt mya my bur my nau na nep ne npi ne nld nl dut nl nno nn nor no nob no nb no
+zlm ms zsm ms mlt mt mya my bur my nau na nep ne npi ne nld nl dut nl nor no nob no nb no
 nbl nr nya ny oci oc orm om gaz om ori or ory or pan pa pol pl pus ps pbu ps por pt que qu quz qu
 quy qu roh rm run rn ron ro rum ro rus ru kin rw san sa snd sd sag sg sin si slk sk slv sl smo sm
 sna sn som so sqi sq als sq srp sr ssw ss sot st sun su swe sv swa sw swh sw tam ta tel te tgk tg
@@ -388,11 +388,13 @@ zul zu iw he in id jw jv
 # Languages within one that is known (the macrolanguages of ISO 639-3), and what is written for one.
 _WITHIN = """
 ak fat twi; ar aao abh abv acm acq acw acx acy adf aeb aec afb apc apd arq ars ary arz auz avl
-ayh ayl ayn ayp ajp pga shu ssh; ay ayr ayc; az azb azj; bh bho mai mag; el grc; et ekk; fa prs pes;
-gn gug gui gun gnw nhd; hmn hnj mww hmd hmv blu; ik esi esk; iu ikt; lv ltg; mg bhr bmm bzc msh skg
-tdx tkg txy xmv xmw; mn mvf; ne dty; om gaz hae orc; or spv; ps pbt pst; qu qub qud quf qug quh quk
-qul qup qur qus quw qux qva qvc qve qvh qvi qvj qvl qvm qvn qvo qvp qvs qvw qvz qwa qwc qwh qws qxa
-qxc qxh qxl qxn qxo qxp qxr qxt qxu qxw; sa cls vsn; sq aae aat aln; yi yih; zh lzh wuu gan
+ayh ayl ayn ayp ajp pga shu ssh; ay ayr ayc; az azb azj; bh bho mai mag; el grc; et ekk; fa prs
+pes; gn gug gui gun gnw nhd; hmn hnj mww hmd hmv blu; ik esi esk; iu ikt; lv ltg; mg bhr bmm bzc
+msh skg tdx tkg txy xmv xmw; mn mvf; ne dty; om gax gaz hae orc; or spv; ps pbt pst; qu qub qud
+quf qug quh quk qul qup qur qus quw qux qva qvc qve qvh qvi qvj qvl qvm qvn qvo qvp qvs qvw qvz
+qwa qwc qwh qws qxa qxc qxh qxl qxn qxo qxp qxr qxt qxu qxw; sa cls vsn; sq aae aat aln; fy fri;
+ms mly; no nn nno; oc lnc; syr aii cld; yi yih; zh lzh wuu gan; za ccx ccy zch zeh zgb zgm zgn
+zhd zhn zlj zln zlq zqe zyb zyg zyj zyn zzj
 """
 # What pages write that is no code of ISO 639, or another language's than they mean.
 _MEANT = "jp ja cn zh tw zh kr ko vn vi"
