@@ -32,7 +32,10 @@ _OF_TWO = b"|".join(
 _MORE = rb"(?:%b%b)*+" % (_BETWEEN, _ANY)
 _UTF_8 = re.compile(rb"%b(?:%b|%b)%b" % (_BEGIN, _OF_THREE, _OF_TWO, _MORE), re.DOTALL)
 # Latin letters begin with what is common in charsets of two bytes.
-_IN_LATIN = rb"(?<=[\xc3-\xc6].)(?:%b%b){2}" % (_BETWEEN, _LATIN)
+_IN_LATIN = rb"(?:(?<=[\xc3-\xc6].)|(?<=\xe1[\xba\xbb])[\x80-\xbf])(?:%b%b){2}" % (
+    _BETWEEN,
+    _LATIN,
+)
 _UTF_8_OR_LATIN = re.compile(
     rb"%b(?:%b|%b|%b)%b" % (_BEGIN, _OF_THREE, _OF_TWO, _IN_LATIN, _MORE), re.DOTALL
 )
