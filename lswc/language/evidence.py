@@ -267,7 +267,8 @@ def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, f
         return first, there * _is_ahead(ahead), _rounded(shares)
     own = shares.get(best, 0.0)
     shares = {c: share for c, share in shares.items() if share <= own or c in measured.told}
-    best = max(shares, key=lambda code: (shares[code], code == best), default=best)
+    if max(shares.values(), default=0.0) >= _LEAST:  # of less, most of the text is untold
+        best = max(shares, key=lambda code: (shares[code], code == best))
     return best, likely[best], _rounded(shares)
 
 

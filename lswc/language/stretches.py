@@ -64,7 +64,8 @@ _SHORT = 20  # bytes
 _SOME = 8  # bytes beyond ASCII; fewer may be broken ones
 # Of what only has the bytes of Thai, as Lao in IBM1133, no other charset explains them either.
 _THAI = "windows-874"
-_COMMON = [name for name in LANGUAGES if not name.startswith(("iso-", "x-", "mac", "vis", "tc"))]
+_RARE = ("iso-", "ibm", "x-", "mac", "viscii", "tcvn")  # if nobody names them
+_COMMON = [name for name in LANGUAGES if not name.startswith(_RARE)]
 _GUESSED = [charset for charset in LANGUAGES if charset not in ("viscii", "tcvn")]
 _EXAMINED = 8_192  # bytes that the detector sees
 
