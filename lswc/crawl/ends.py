@@ -115,6 +115,7 @@ class HarvestStopExtension:
         self._looked = self._little_since = monotonic()
         self._expects_little = self._in_a_row > 0
         self._is_due = self._is_over = self._has_said = False
+        leases.may_end = self._expects_little
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -201,6 +202,7 @@ class HarvestStopExtension:
         self._frontier.restrict({c.cell for c in promising} if restricts else None)
         left = _left(promising, seed) if self._is_due else ""
         self._is_over = self._is_due and not left
+        self._leases.may_end = self._expects_little or self._is_due
         self._leases.ends_after = left
         if left and not self._has_said:
             self._has_said = True

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.crawl.idle_connections import LONG, IdleConnections
 from lswc.errors import LswcError
 from lswc.frontier.contract import SteppedFrontier
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
@@ -34,15 +34,50 @@ ends, for a server of its requisites that rests, and for what other workers fetc
 ASKED = 1.0
 """Seconds for which it is known that pages are left to visit again, or whether the crawl ends."""
 
+LONG = 5.0
+"""Seconds in a row that are counted as long: the frontier's rule allows a few rests of a server."""
+
 logger = logging.getLogger(__name__)
+
+
+@dataclass
+class IdleConnections:
+    """The ``seconds`` in all, the ``longest`` in a row, and how many were ``long`` in a row.
+
+    They are idle in vain if nothing better came. Times are seconds of one clock.
+    """
+
+    seconds: float = 0.0
+    longest: float = 0.0
+    long: int = 0
+    since: float | None = None
+
+    def waits(self, now: float) -> None:
+        """Take notice that a connection is free, and the URL that is next waits."""
+        if self.since is None:
+            self.since = now
+
+    def goes_on(self, now: float) -> float:
+        """Take notice that no URL waits so any more; return for how many seconds one did."""
+        if self.since is None:
+            return 0.0
+        seconds, self.since = now - self.since, None
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+        self.long += seconds > LONG
+        return seconds
+
+    def in_a_row(self, now: float) -> float:
+        """Return for how many seconds connections have been idle so."""
+        return 0.0 if self.since is None else now - self.since
 
 
 class Leases:
     """Hands out the frontier's URLs. Methods raise LswcError.
 
     Where a loop runs the answer of a store that is another process comes later: ``answered`` is
-    called then. What it leased is ``ready`` until it is handed out. ``asked_for`` is called, with
-    the time, before the next URL is looked for; it may ``finish`` the crawl.
+    called then. What it leased is ``ready`` until it is handed out. While the crawl ``may_end``,
+    ``asked_for`` is called, with the time, before the next URL is looked for: it may ``finish`` it.
     """
 
     def __init__(
@@ -56,6 +91,7 @@ class Leases:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
         self._commits, self._stats = commits, stats
         self.answered: Callable[[], None] = lambda: None
+        self.may_end = False
         self.asked_for: Callable[[float], None] = lambda now: None
         self.ends_after = ""
         """What is still to be asked for before the crawl ends, in words; "" while no end is due."""
@@ -141,7 +177,7 @@ class Leases:
         known, self._none = self._none, None
         if self.is_waiting:
             return None
-        if not self._ends_because:
+        if self.may_end and not self._ends_because:
             self.asked_for(now)
         if self._crawl.in_order and (commits.visits or now < commits.rested):
             return None
@@ -155,7 +191,8 @@ class Leases:
             lease = awaited.result()
         else:
             lease = self._leased(now)
-        self._count_idle(lease, now)
+        if lease is None or self.idle.since is not None:
+            self._count_idle(lease, now)
         if lease is not None:
             return commits.begin(lease, now)
         if self._ends_because and not self._ends(now):

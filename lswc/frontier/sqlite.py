@@ -213,7 +213,7 @@ class _Choice:
 
         A proven site waits for no unproven one.
         """
-        if not self._waits:
+        if not (self._waits and self._lines.busy):
             return True
         best = self._best_waiting(is_proven=not line.family)
         return best is None or not is_far_better(order, best, line.cell)

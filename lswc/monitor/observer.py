@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from lswc import __version__
 from lswc.archive import page_record
-from lswc.crawl.idle_connections import LONG
+from lswc.crawl.leases import LONG
 from lswc.crawl.web import truth
 from lswc.errors import writing
 from lswc.monitor import snapshot
