@@ -32,13 +32,15 @@ class Candidate(NamedTuple):
 
     ``text`` is its title and description, "" if unknown. ``language`` is the code that the source
     gives it, None if it says nothing. ``weight`` is the source's evidence for it: how many links or
-    pages stand behind it, or one divided by its rank.
+    pages stand behind it, or one divided by its rank. ``kind`` is one of ``lswc.seeds.kinds``, ""
+    if the source doesn't say.
     """
 
     url: str
     text: str = ""
     language: str | None = None
     weight: float = 1.0
+    kind: str = ""
 
 
 @dataclass
@@ -46,10 +48,12 @@ class Asked:
     """What a reader is told, and where it counts what it passes over.
 
     ``tell`` gives the language of a page by its body, Content-Type and URL; None if it is in none
-    of ``codes``. ``wrong`` hears the lines that are passed over because they name no URL.
+    of ``codes``. ``wrong`` hears the lines that are passed over because they name no URL. With
+    ``dialects`` a macrolanguage (ISO 639-3) takes in all that it is made of.
     """
 
     codes: tuple[str, ...] = ()
+    dialects: bool = False
     tell: Callable[[bytes, str, str], str | None] = lambda body, header, url: None
     passed: Counter[str] = field(default_factory=Counter)
     wrong: Callable[[str], None] = lambda line: None

@@ -66,7 +66,7 @@ def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, 
     reader = FORMATS[_format(opts.format, sources)]
     identifiers = _identifiers(codes)
     known = tuple(dict.fromkeys([*codes, *_bases(codes)]))
-    asked = Asked(known, partial(_told, identifiers), say=say)
+    asked = Asked(known, opts.dialects, partial(_told, identifiers), say=say)
     tlds = frozenset(name.strip(" .").lower() for name in opts.tlds.split(",") if name.strip())
     with database() as db:
         pool = Pool(db, asked.passed, opts.random_seed, tlds)

@@ -32,10 +32,10 @@ _BETWEEN = re.compile(r"[\s,]*")
 def read(path: Path, asked: Asked) -> Iterator[Candidate]:
     """Yield the URLs of JSON. Raises SeedError for what isn't such JSON."""
     with opened(path, asked.say) as file:
-        yield from candidates(path, _rows(_objects(file, path)), asked)
+        yield from candidates(path, rows_of(map(_flat, objects(file, path))), asked)
 
 
-def _rows(found: Iterator[dict[str, str]]) -> Iterator[list[str]]:
+def rows_of(found: Iterator[dict[str, str]]) -> Iterator[list[str]]:
     """Yield a head, then a row for each object."""
     sample = list(islice(found, _SAMPLE))
     names = list(dict.fromkeys(name for entry in sample for name in entry))
@@ -44,8 +44,8 @@ def _rows(found: Iterator[dict[str, str]]) -> Iterator[list[str]]:
         yield [entry.get(name, "") for name in names]
 
 
-def _objects(file: IO[bytes], path: Path) -> Iterator[dict[str, str]]:
-    """Yield the objects, however long the file is."""
+def objects(file: IO[bytes], path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects, however long the file is. Raises SeedError."""
     pieces = _decoded(file)
     text = next(pieces, "").lstrip("\ufeff \t\r\n")
     begin = _BINDINGS.search(text)
@@ -69,7 +69,7 @@ def _objects(file: IO[bytes], path: Path) -> Iterator[dict[str, str]]:
             continue
         text = text[end:]
         if isinstance(value, dict):
-            yield _flat(value)
+            yield value
 
 
 def _decoded(file: IO[bytes]) -> Iterator[str]:

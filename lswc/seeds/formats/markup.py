@@ -1,18 +1,23 @@
-"""XML: a web directory's dump in RDF (DMOZ, Curlie), and sitemaps.
+"""XML: a web directory's dump in RDF (DMOZ, Curlie), sitemaps, OPML, SPARQL results.
 
 A sitemap (sitemaps.org, protocol 0.9) names pages in ``loc``; ``xhtml:link`` beside it names the
-same page in other languages. An index of sitemaps names no page.
+same page in other languages. An index of sitemaps names no page. OPML (opml.org/spec2.opml) names a
+site in ``htmlUrl``, its feed in ``xmlUrl``.
 """
 
 from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from xml.parsers import expat
 
 from lswc.language.registry import code_of
 from lswc.seeds.candidates import Candidate, SeedError
+from lswc.seeds.formats.json_results import rows_of
+from lswc.seeds.formats.texts import candidates
+from lswc.seeds.headings import Headings
+from lswc.seeds.kinds import BLOGS
 from lswc.seeds.sources import LINE, opened
 
 if TYPE_CHECKING:
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.seeds.candidates import Asked
+
+_Found = TypeVar("_Found")
 
 _TEXT = 4096
 """Characters of a text that are kept."""
@@ -45,7 +52,21 @@ def read_sitemap(path: Path, asked: Asked) -> Iterator[Candidate]:
     yield from _read(path, asked, _Sitemap(asked), "a sitemap")
 
 
-def _read(path: Path, asked: Asked, reader: _Reader, what: str) -> Iterator[Candidate]:
+def read_opml(path: Path, asked: Asked) -> Iterator[Candidate]:
+    """Yield the sites of a list of feeds (OPML), in the same way; feeds without one are counted.
+
+    Raises SeedError.
+    """
+    yield from _read(path, asked, _Opml(asked), "OPML")
+
+
+def read_sparql(path: Path, asked: Asked) -> Iterator[Candidate]:
+    """Yield the URLs of a query's result (SPARQL Query Results XML Format). Raises SeedError."""
+    rows = _read(path, asked, _Sparql(), "the result of a query")
+    yield from candidates(path, rows_of(rows), asked)
+
+
+def _read(path: Path, asked: Asked, reader: _Reader[_Found], what: str) -> Iterator[_Found]:
     try:
         with opened(path, asked.say) as file:
             while line := file.readline(LINE):
@@ -57,11 +78,11 @@ def _read(path: Path, asked: Asked, reader: _Reader, what: str) -> Iterator[Cand
         raise SeedError(f"{path} isn't {what}: {error}") from error
 
 
-class _Reader:
-    """Pushes XML through expat and collects the pages named in it."""
+class _Reader(Generic[_Found]):
+    """Pushes XML through expat and collects what is found in it."""
 
     def __init__(self) -> None:
-        self.found: list[Candidate] = []
+        self.found: list[_Found] = []
         self._text: list[str] = []
         self._length = 0
         self._pending = ""
@@ -90,7 +111,7 @@ class _Reader:
         """Read what is left."""
         self._parse(self._pending, last=True)
 
-    def take(self) -> list[Candidate]:
+    def take(self) -> list[_Found]:
         """Return what was found since the last call."""
         found, self.found = self.found, []
         return found
@@ -124,7 +145,7 @@ def _refuse(*_: object) -> None:
     raise SeedError("it declares XML entities, as no real file does: not read")
 
 
-class _Rdf(_Reader):
+class _Rdf(_Reader[Candidate]):
     def __init__(self) -> None:
         super().__init__()
         self._url = ""
@@ -144,7 +165,7 @@ class _Rdf(_Reader):
             self._url = ""
 
 
-class _Sitemap(_Reader):
+class _Sitemap(_Reader[Candidate]):
     def __init__(self, asked: Asked) -> None:
         super().__init__()
         self._passed = asked.passed
@@ -167,3 +188,55 @@ class _Sitemap(_Reader):
             self._passed["another sitemap, not a page"] += 1
         elif name == "loc":
             self.found.append(Candidate(text))
+
+
+class _Opml(_Reader[Candidate]):
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self._asked, self._headings, self._depth = asked, Headings(), 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name != "outline":
+            return
+        given = {key.lower(): value for key, value in attributes.items()}
+        text = given.get("text") or given.get("title", "")
+        tag = given.get("language", "").strip()
+        code = code_of(tag) if tag and tag.lower() not in ("unknown", "und") else None
+        self._depth += 1
+        url = given.get("htmlurl") or (given.get("url") if given.get("type") == "link" else "")
+        if url:
+            kind = self._headings.kind or BLOGS
+            title = " ".join(filter(None, (text, given.get("description"))))[:_TEXT]
+            self.found.append(Candidate(url.strip(), title, code, kind=kind))
+        elif given.get("xmlurl"):
+            self._asked.passed["feed without its site"] += 1
+        else:
+            self._headings.begin(self._depth, text)
+
+    def end(self, name: str) -> None:
+        self.text()
+        if name == "outline":
+            self._depth -= 1
+
+
+class _Sparql(_Reader[dict[str, str]]):
+    def __init__(self) -> None:
+        super().__init__()
+        self._row: dict[str, str] = {}
+        self._variable = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.text()
+        if name == "result":
+            self._row = {}
+        elif name == "binding":
+            self._variable = attributes.get("name", "")
+
+    def end(self, name: str) -> None:
+        text = self.text()
+        if name in ("uri", "literal") and self._variable:
+            self._row[self._variable] = text
+        elif name == "binding":
+            self._variable = ""
+        elif name == "result" and self._row:
+            self.found.append(self._row)
