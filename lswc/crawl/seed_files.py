@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,31 +15,51 @@ if TYPE_CHECKING:
     from lswc.language.registry import Language, Wanted
 
 
-def seeds_of(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
-    """Return a crawl's seeds: of the file ``given``, of a frozen web, or as shipped.
+LISTS = Path("seeds")
+"""The user's own folder of lists, ``<code>.txt``, in the working directory."""
 
-    ``given`` may also be URLs, with spaces between them. Raises ConfigError.
+NOTE = re.compile(r"\s+#(?:\s.*)?$")
+"""What may stand behind a URL in a list: a note."""
+
+
+def seeds_of(target: Wanted, given: str, web: Path | None, lists: Path = LISTS) -> tuple[str, ...]:
+    """Return a crawl's seeds: of the file or folder ``given``, of a frozen web, or of a list.
+
+    ``given`` may also be URLs, with spaces between them. A list is in ``lists``, in the folder of
+    the user's languages, or shipped. Raises ConfigError.
     """
     if "://" in given:
         return _seeds_in("seeds", given.replace(" ", "\n"))
-    if given:
+    if given and not Path(given).is_dir():
         return read_seeds(Path(given))
-    seeds = (seed for language in target.languages for seed in _seeds_of(language, web))
+    folder = Path(given) if given else None
+    seeds = (seed for language in target.languages for seed in _seeds_of(language, web, folder))
     return tuple(dict.fromkeys(seeds))
 
 
-def _seeds_of(target: Language, web: Path | None) -> tuple[str, ...]:
-    if web is not None:
+def _seeds_of(target: Language, web: Path | None, given: Path | None) -> tuple[str, ...]:
+    if web is not None and given is None:
         return read_seeds(seeds_of_web(web, target))
     own = registry.own_folder()
+    folders = [*([given] if given else []), *([own / "seeds"] if own else []), LISTS]
     for tag in dict.fromkeys((target.tag, target.code)):
-        if own is not None and (own / "seeds" / f"{tag}.txt").is_file():
-            return _of_variant(target, read_seeds(own / "seeds" / f"{tag}.txt"))
+        for folder in folders:
+            if (folder / f"{tag}.txt").is_file():
+                return _of_variant(target, read_seeds(folder / f"{tag}.txt"))
         shipped = files("seeds") / f"{tag}.txt"
         if shipped.is_file():
             text = shipped.read_text(encoding="utf-8")
             return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
-    raise ConfigError(f"no seeds are shipped for {target.tag!r}: give some, -a seeds=FILE")
+    raise ConfigError(hint(target.tag))
+
+
+def hint(tag: str) -> str:
+    """Return two lines that say how to get a list of a language for which there is none."""
+    return (
+        f"no seeds are shipped for {tag!r}: give some, -a seeds=FILE, or make a list of the sites"
+        " that its speakers name:\n  git clone https://github.com/commoncrawl/web-languages && lswc"
+        f" seeds --lang {tag} --from web-languages web-languages   (lswc seeds --sources: others)"
+    )
 
 
 def has_seeds(tag: str) -> bool:
@@ -76,7 +97,7 @@ def read_seeds(path: Path) -> tuple[str, ...]:
 def _seeds_in(name: str, text: str) -> tuple[str, ...]:
     seeds: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        address = line.strip()
+        address = NOTE.sub("", line).strip()
         if not address or address.startswith("#"):
             continue
         url = parse(address)

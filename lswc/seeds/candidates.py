@@ -11,10 +11,10 @@ import can_ada
 
 from lswc.errors import ConfigError
 from lswc.progress import Say, silent
-from lswc.urls import has_public_suffix
+from lswc.urls import has_public_suffix, tld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 LONGEST = 2_000
 """Characters of the longest URL that is taken."""
@@ -53,18 +53,19 @@ class Asked:
     """
 
     codes: tuple[str, ...] = ()
-    dialects: bool = False
     tell: Callable[[bytes, str, str], str | None] = lambda body, header, url: None
     passed: Counter[str] = field(default_factory=Counter)
     wrong: Callable[[str], None] = lambda line: None
     say: Say = silent
+    dialects: bool = False
 
 
-def written_url(text: str) -> str | None:
+def written_url(text: str, suffixes: Container[str] = ()) -> str | None:
     """Return the URL that a person's text means: a URL, or a bare host with or without a path.
 
-    A bare host must be a name under a public suffix, so that numbers and words aren't taken for
-    one; it is asked by http, from where https is a redirect away. None for anything else.
+    A bare host must begin with "www." or be a name under a public suffix, or under one of
+    ``suffixes``, so that numbers and words aren't taken for one; it is asked by http, from where
+    https is a redirect away. None for anything else.
     """
     text = text.strip().strip("<>\"'")
     if _SCHEME.match(text):
@@ -76,4 +77,6 @@ def written_url(text: str) -> str | None:
         parsed = can_ada.parse(f"http://{bare}")
     except (ValueError, TypeError):  # no URL, or surrogates
         return None
-    return f"http://{bare}" if has_public_suffix(parsed.hostname) else None
+    host = parsed.hostname
+    is_host = has_public_suffix(host) or host.startswith("www.") or tld(host) in suffixes
+    return f"http://{bare}" if is_host else None

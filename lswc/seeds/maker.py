@@ -1,49 +1,47 @@
-"""Seed lists for ``scrapy seeds``: judged by what the source says, or fetched politely."""
+"""Seed lists for ``lswc seeds``: judged by what the source says, or by visits."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from html import escape
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from scrapy.crawler import AsyncCrawlerProcess
+from shutil import rmtree
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.crawl.checked_settings import contact
-from lswc.crawl.spider import LswcSpider
-from lswc.crawl.web import prepare
 from lswc.errors import writing
 from lswc.files import whole
-from lswc.frontier import MEMORY
 from lswc.language import Identifier
 from lswc.language.registry import language
-from lswc.outcomes import Outcome
 from lswc.plurals import numbered
 from lswc.seeds.candidates import Asked, SeedError
+from lswc.seeds.catalogue import source_called
 from lswc.seeds.formats import FORMATS, recognised
-from lswc.seeds.pool import Place, Pool, database
-from lswc.seeds.selection import SeedBounds, choose, text_of
-from lswc.urls import parse, site, tld
+from lswc.seeds.kinds import of_page
+from lswc.seeds.listing import Listed, Origin, report_of, text_of
+from lswc.seeds.pool import Pool, database
+from lswc.seeds.selection import SeedBounds, choose
+from lswc.seeds.visiting import site_of, visit
+from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
-    from scrapy.http import Response
     from scrapy.settings import Settings
 
-    from lswc.crawl.pages import Page
     from lswc.progress import Say
+    from lswc.seeds.pool import Place
     from lswc.seeds.selection import Judge
+    from lswc.seeds.visiting import Seen
 
 FETCHED = 4
 """How many times as many pages as seeds are fetched to find them."""
 
 _ANY = "any"
-
-_UNKEPT = {"LSWC_FRONTIER": MEMORY, "LSWC_ARCHIVE": "none", "LSWC_DOCUMENTS": False}
 
 
 class Made(NamedTuple):
@@ -54,8 +52,17 @@ class Made(NamedTuple):
     remarks: list[str]
 
 
+class _Work(NamedTuple):
+    """What was asked for: languages by code, options, and where the seeds are from."""
+
+    codes: list[str]
+    opts: argparse.Namespace
+    origin: Origin
+    say: Say
+
+
 def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, say: Say) -> Made:
-    """Write the seed lists that the options of ``scrapy seeds`` ask for.
+    """Write the seed lists that the options of ``lswc seeds`` ask for.
 
     Raises LswcError; SeedError if nothing in the sources is usable.
     """
@@ -63,32 +70,32 @@ def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, 
     _check(opts, codes)
     if opts.fetch and not settings.get("LSWC_WEB"):
         contact(settings)  # now: a large file takes long to read
-    reader = FORMATS[_format(opts.format, sources)]
-    identifiers = _identifiers(codes)
+    reader = FORMATS[_format(opts, sources)]
+    identifiers = {code: Identifier(language(code)) for code in codes}
     known = tuple(dict.fromkeys([*codes, *_bases(codes)]))
-    asked = Asked(known, opts.dialects, partial(_told, identifiers), say=say)
+    asked = Asked(known, partial(_told, identifiers), say=say, dialects=opts.dialects)
     tlds = frozenset(name.strip(" .").lower() for name in opts.tlds.split(",") if name.strip())
+    work = _Work(codes, opts, _origin(opts, sources), say)
     with database() as db:
         pool = Pool(db, asked.passed, opts.random_seed, tlds)
         usable = sum(pool.add(reader(source, asked)) for source in sources)
         if not usable:
             raise SeedError(_nothing(sources, asked.passed))
         say("choose", 0, 0)
-        chosen = _chosen(pool, codes, identifiers, opts, asked.passed)
+        chosen = _chosen(pool, work, identifiers, asked.passed)
     counts = {"read": {"usable": usable}, "passed over": dict((+asked.passed).most_common())}
     if opts.fetch:
-        chosen, ends = _judged(chosen[_ANY], codes, opts, settings, say)
-        counts |= ends
+        return _made_of_visits(chosen[_ANY], work, settings, counts)
     if not any(chosen.values()):
         raise SeedError(_none(codes, asked.passed))
-    source = ", ".join(path.name for path in sources[:3]) + (" and more" if sources[3:] else "")
-    written = [_write(opts.out, code, urls, source) for code, urls in chosen.items() if urls]
-    remarks = [
-        f"no {language(code).name} page found, no {code}.txt written"
-        for code, urls in chosen.items()
-        if not urls
-    ]
-    return Made(counts, written, [*remarks, *_unknown(asked.passed)])
+    lists = {code: list(map(_unvisited, places)) for code, places in chosen.items()}
+    written = [_write(work, code, listed) for code, listed in lists.items() if listed]
+    return Made(counts, written, [*_missing(lists), *_unknown(asked.passed)])
+
+
+def _unvisited(place: Place) -> Listed:
+    url = parse(place.url)
+    return Listed(place.url, place.kind or of_page(url.hostname if url else "", ""))
 
 
 def _check(opts: argparse.Namespace, codes: list[str]) -> None:
@@ -104,16 +111,30 @@ def _check(opts: argparse.Namespace, codes: list[str]) -> None:
             raise SeedError(f"{opts.out / code}.txt exists: choose another --out")
 
 
-def _format(given: str, sources: Sequence[Path]) -> str:
-    if given:
-        if given not in FORMATS:
-            raise SeedError(f"unknown format {given!r}; known: {', '.join(FORMATS)}")
-        return given
+def _format(opts: argparse.Namespace, sources: Sequence[Path]) -> str:
+    expected = source_called(opts.source).formats if opts.source else ()
+    if opts.format:
+        if opts.format not in FORMATS:
+            raise SeedError(f"unknown format {opts.format!r}; known: {', '.join(FORMATS)}")
+        return str(opts.format)
+    if len(expected) == 1:
+        return expected[0]
     formats = {recognised(path): path for path in sources}
     if len(formats) > 1:
         found = ", ".join(f"{path} ({name})" for name, path in formats.items())
         raise SeedError(f"files of one kind at a time, their evidence can't be compared: {found}")
-    return next(iter(formats))
+    name, path = next(iter(formats.items()))
+    if expected and name not in expected:
+        wanted = " or ".join(expected)
+        raise SeedError(f"--from {opts.source}: {path} looks like {name!r}, not like {wanted}")
+    return name
+
+
+def _origin(opts: argparse.Namespace, sources: Sequence[Path]) -> Origin:
+    """Return what the lists say of where their seeds are from, and when they were read."""
+    files = ", ".join(path.name for path in sources[:3]) + (" and more" if sources[3:] else "")
+    title = source_called(opts.source).title if opts.source else files
+    return Origin(opts.called or title, datetime.now(UTC).date().isoformat())
 
 
 def _nothing(sources: Sequence[Path], passed: Counter[str]) -> str:
@@ -127,6 +148,14 @@ def _none(codes: Sequence[str], passed: Counter[str]) -> str:
     return "; ".join([f"no {names} page found", *_unknown(passed)])
 
 
+def _missing(lists: Mapping[str, Sequence[Listed]]) -> list[str]:
+    return [
+        f"no {language(code).name} page found, no {code}.txt written"
+        for code, listed in lists.items()
+        if not listed
+    ]
+
+
 def _unknown(passed: Counter[str]) -> list[str]:
     """Return what can be done about URLs of which no language is known."""
     unknown = passed["language not known"]
@@ -135,13 +164,10 @@ def _unknown(passed: Counter[str]) -> list[str]:
 
 
 def _chosen(
-    pool: Pool,
-    codes: list[str],
-    identifiers: dict[str, Identifier],
-    opts: argparse.Namespace,
-    passed: Counter[str],
-) -> dict[str, list[str]]:
+    pool: Pool, work: _Work, identifiers: dict[str, Identifier], passed: Counter[str]
+) -> dict[str, list[Place]]:
     """Choose the seeds, or what is worth fetching to find them."""
+    codes, opts = work.codes, work.opts
     left: Counter[str] = Counter()
     # Of a language in several variants a source doesn't say which: not known.
     bases = _bases(codes) - {*codes}
@@ -186,116 +212,86 @@ def _judge(codes: list[str], identifiers: dict[str, Identifier], trusted: str | 
     return judge
 
 
-def _judged(
-    urls: list[str], codes: list[str], opts: argparse.Namespace, settings: Settings, say: Say
-) -> tuple[dict[str, list[str]], dict[str, dict[str, int]]]:
-    """Fetch pages; return those in each language by rank, and how the requests ended."""
-    told, ends = _fetched(urls, codes, settings, say)
-    ranks = {url: rank for rank, url in reversed(list(enumerate(urls)))}
-    sites = {_site(url): rank for url, rank in reversed(ranks.items())}
-    # Where a redirect led to, in place of what was asked for.
-    order = sorted(told, key=lambda url: (ranks.get(url, sites.get(_site(url), len(urls))), url))
-    places = (Place(url, _site(url), "", told[url]) for url in order)
-    bounds = SeedBounds(opts.most, opts.per_domain)
-    return choose(places, lambda _: None, codes, bounds, Counter()), ends
+def _made_of_visits(
+    places: Sequence[Place],
+    work: _Work,
+    settings: Settings,
+    counts: dict[str, dict[str, int]],
+) -> Made:
+    """Visit candidates, and write lists of those that are in a language, best first.
+
+    A folder of the visits is left behind by Ctrl-C, and goes when the lists are written. Raises
+    LswcError, KeyboardInterrupt.
+    """
+    folder = work.opts.out / f"{'-'.join(work.codes)}.visits"
+    visits = visit([place.url for place in places], work.codes, folder, settings, work.say)
+    left_out = dict(visits.failed)
+    lists = _ranked(visits.seen, {place.url: place.kind for place in places}, work, left_out)
+    reasons = dict(Counter(left_out.values()).most_common())
+    seeds = {language(code).name: len(listed) for code, listed in lists.items()}
+    with writing(folder), suppress(FileNotFoundError):
+        rmtree(folder)
+    if not any(lists.values()):
+        with suppress(OSError):
+            work.opts.out.rmdir()
+        why = ", ".join(f"{count:,} {reason}" for reason, count in list(reasons.items())[:5])
+        raise SeedError(f"{_none(work.codes, Counter())}: {why or 'no candidates'}")
+    written = [_write(work, code, listed) for code, listed in lists.items() if listed]
+    written.append(_report(work, left_out))
+    return Made({**counts, "seeds": seeds, "left out": reasons}, written, _missing(lists))
+
+
+def _ranked(
+    seen: Mapping[str, Seen], kinds: Mapping[str, str], work: _Work, left_out: dict[str, str]
+) -> dict[str, list[Listed]]:
+    """Return the pages of each language, by what their sites should bring; say why not of others.
+
+    ``kinds`` are those that the source says, by URL, in the order of its evidence.
+    """
+    opts, order = work.opts, {url: rank for rank, url in enumerate(kinds)}
+    lists: dict[str, list[Listed]] = {code: [] for code in work.codes}
+    of_site, listed = Counter[tuple[str, str]](), set[str]()
+    for asked, page in sorted(seen.items(), key=lambda one: (-one[1].worth, order[one[0]])):
+        home = (page.language, site_of(page.url))
+        reason = _refusal(page)
+        if not reason and page.url in listed:
+            reason = "leads to another seed"
+        elif not reason and of_site[home] >= opts.per_domain:
+            reason = "enough of its domain"
+        elif not reason and len(lists[page.language]) >= opts.most:
+            reason = "enough seeds"
+        if reason:
+            left_out[asked] = reason
+            continue
+        of_site[home] += 1
+        listed.add(page.url)
+        lists[page.language].append(Listed(page.url, kinds[asked] or page.kind, _note(asked, page)))
+    return lists
+
+
+def _refusal(page: Seen) -> str:
+    """Return why a page is no seed of any of the languages; "" if it may be one."""
+    if page.unwanted or page.language:
+        return page.unwanted
+    return f"in another language: {page.leads}" if page.leads else "no language told"
+
+
+def _note(asked: str, page: Seen) -> str:
+    """Say what was seen of a seed; nothing of it is a stranger's word."""
+    parts = [
+        f"{page.day}: {language(page.language).name} {page.share:.0%}",
+        numbered(page.links, "link"),
+    ]
+    if page.url.partition("://")[2] != asked.partition("://")[2]:
+        parts.append("not the page that was named")
+    if page.is_closed:
+        parts.append("forbids mining of its text")
+    return ", ".join(parts)
 
 
 def _bases(codes: Iterable[str]) -> set[str]:
     """Return the languages of variants: ``zh`` for ``zh-Hant``."""
     return {language(code).code for code in codes}
-
-
-def _site(url: str) -> str:
-    parsed = parse(url)
-    return site(parsed.hostname) if parsed else ""
-
-
-def _fetched(
-    urls: list[str], codes: list[str], settings: Settings, say: Say
-) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
-    """Fetch pages as a crawl does.
-
-    Return the URLs that were told a language, with that, and how the requests ended. Raises
-    LswcError for a mistake in the settings.
-    """
-    if not urls:
-        return {}, {}
-    settings = settings.copy()
-    web = prepare(settings.get("LSWC_WEB"), Path("crawls"))
-    with TemporaryDirectory(prefix="lswc-seeds-") as folder:
-        file = Path(folder, "seeds.txt")
-        file.write_text("\n".join(urls), encoding="utf-8")
-        unkept = {**_UNKEPT, "LSWC_CRAWL": folder, "LSWC_WEB": str(web or "")}
-        settings.setdict(unkept, priority="cmdline")
-        settings.set("LOG_LEVEL", "ERROR", priority="spider")
-        told: dict[str, str] = {}
-        given = {"lang": codes[0], "seeds": str(file), "codes": codes, "told": told}
-        ends = _crawl(settings, {**given, "read": lambda done: say("fetch", done, len(urls))})
-    return told, ends
-
-
-def _crawl(settings: Settings, arguments: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Crawl the seeds, and return how their requests ended. Raises KeyboardInterrupt."""
-    SeedSpider.check(settings, **arguments)
-    process = AsyncCrawlerProcess(settings)
-    crawler = process.create_crawler(SeedSpider)
-    process.crawl(crawler, **arguments)
-    process.start()
-    stats = crawler.stats.get_stats()
-    if stats.get("finish_reason") == "shutdown":
-        raise KeyboardInterrupt
-    return {kind: _counts(stats, f"lswc/{kind}/") for kind in ("finished", "discarded")}
-
-
-def _counts(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
-    return {name.removeprefix(prefix): stats[name] for name in stats if name.startswith(prefix)}
-
-
-class SeedSpider(LswcSpider):
-    """Fetches its seeds as a crawl does, notes their languages, and follows no link.
-
-    The target of a redirect takes the place of the seed. ``codes`` are the languages, the first
-    of them the crawl's; ``told`` takes the URLs that are in one of them; ``read`` hears the number
-    of pages so far.
-    """
-
-    name = "seeds"
-
-    def __init__(
-        self,
-        lang: str,
-        seeds: str,
-        codes: list[str],
-        told: dict[str, str],
-        read: Callable[[int], None],
-    ) -> None:
-        super().__init__(lang, seeds)
-        self._others, self._told = _identifiers(codes[1:]), told
-        self._read, self._pages = read, 0
-
-    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page]:
-        """Note a page's language and end its visit; there is no record of it."""
-        page = await self.parts.pages.read(response)
-        if page is not None:
-            self._pages += 1
-            self._read(self._pages)
-            code = None if page.reading.unwanted else self._language(page, response)
-            if code is not None:
-                self._told[page.visit.url] = code
-            page.visit.tally = Counter({("page", "relevant" if code else "irrelevant"): 1})
-            self.parts.commits.commit(page.visit, page.reading.unwanted or Outcome.HTML)
-        return
-        yield
-
-    def _language(self, page: Page, response: Response) -> str | None:
-        if page.reading.identification.wanted(self.crawl.language.languages[0]) == self.lang:
-            return self.lang
-        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        return _told(self._others, response.body, header, response.url)
-
-
-def _identifiers(codes: list[str]) -> dict[str, Identifier]:
-    return {code: Identifier(language(code)) for code in codes}
 
 
 def _told(identifiers: dict[str, Identifier], body: bytes, header: str, url: str) -> str | None:
@@ -306,10 +302,20 @@ def _told(identifiers: dict[str, Identifier], body: bytes, header: str, url: str
     return None
 
 
-def _write(out: Path, code: str, urls: list[str], source: str) -> str:
-    path = out / f"{code}.txt"
+def _write(work: _Work, code: str, listed: list[Listed]) -> str:
+    path, name = work.opts.out / f"{code}.txt", language(code).name
+    _put(path, text_of(name, listed, work.origin))
+    return f"{path}: {numbered(len(listed), f'{name} seed')}"
+
+
+def _report(work: _Work, left_out: Mapping[str, str]) -> str:
+    path = work.opts.out / f"{'-'.join(work.codes)}.left-out.tsv"
+    _put(path, report_of(left_out))
+    return f"{path}: {numbered(len(left_out), 'URL')} left out, each with its reason"
+
+
+def _put(path: Path, text: str) -> None:
     with writing(path):
-        out.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as beside:
-            beside.write_text(text_of(urls, language(code).tlds, source), encoding="utf-8")
-    return f"{path}: {numbered(len(urls), f'{language(code).name} seed')}"
+            beside.write_text(text, encoding="utf-8")

@@ -32,12 +32,14 @@ _COLUMNS = pa.schema(
         ("text", pa.string()),
         ("language", pa.string()),
         ("weight", pa.float64()),
+        ("kind", pa.string()),
     ]
 )
 # Of twins, https is the greater.
 _RANKED = """
 WITH page AS (
-    SELECT max(url) AS url, server, site, draw, language, max(text) AS text, sum(weight) AS weight
+    SELECT max(url) AS url, server, site, draw, language, max(text) AS text, max(kind) AS kind,
+    sum(weight) AS weight
     FROM candidate GROUP BY name, server, site, draw, language),
 of_server AS (
     SELECT *, sum(weight) OVER (PARTITION BY site, language) AS evidence,
@@ -47,7 +49,7 @@ of_site AS (
     SELECT *, row_number() OVER (
         PARTITION BY site, language ORDER BY nth, weight DESC, length(url), url) AS place
     FROM of_server)
-SELECT url, site, text, language FROM of_site ORDER BY place, evidence DESC, draw, url
+SELECT url, site, text, language, kind FROM of_site ORDER BY place, evidence DESC, draw, url
 """
 
 
@@ -58,6 +60,7 @@ class Place(NamedTuple):
     site: str
     text: str
     language: str | None
+    kind: str = ""
 
 
 @contextmanager
@@ -135,7 +138,7 @@ class Pool:
             home, text = site(url.hostname), candidate.text.encode(errors="replace").decode()
             yield (
                 url.href.partition("://")[2], url.href, url.server, home, self._draw(home),
-                text, candidate.language, candidate.weight,
+                text, candidate.language, candidate.weight, candidate.kind,
             )  # fmt: skip
 
     def _draw(self, home: str) -> int:

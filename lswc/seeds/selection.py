@@ -1,12 +1,10 @@
-"""Selection of seeds among ranked candidates, and the text of a seed list."""
+"""Selection of seeds among ranked candidates."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,12 +29,12 @@ def choose(
     codes: Sequence[str],
     bounds: SeedBounds,
     passed: Counter[str],
-) -> dict[str, list[str]]:
+) -> dict[str, list[Place]]:
     """Take the best candidates of each language, in their order.
 
     No more are looked at than needed. ``passed`` counts the others by reason.
     """
-    chosen: dict[str, list[str]] = {code: [] for code in codes}
+    chosen: dict[str, list[Place]] = {code: [] for code in codes}
     of_site: Counter[tuple[str, str]] = Counter()
     for place in ranked:
         lacking = [code for code in codes if len(chosen[code]) < bounds.most]
@@ -53,7 +51,7 @@ def choose(
             passed["enough of its domain"] += 1
         else:
             of_site[code, place.site] += 1
-            chosen[code].append(place.url)
+            chosen[code].append(place)
     return chosen
 
 
@@ -63,19 +61,3 @@ def _reason(code: str | None, lacking: Sequence[str], chosen: Iterable[str]) -> 
     if code in lacking:
         return ""
     return "enough seeds" if code in chosen else "another language"
-
-
-def text_of(urls: Iterable[str], own: Iterable[str], source: str) -> str:
-    """Return seeds as text in the format of ``seeds/``: a comment per domain, a URL per line.
-
-    The language's own top-level domains come first, then the others by number of seeds; within
-    one the URLs keep their order.
-    """
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for url in urls:
-        parsed = parse(url)
-        groups[tld(parsed.hostname) if parsed else ""].append(url)
-    first = set(own)
-    order = sorted(groups, key=lambda name: (name not in first, -len(groups[name]), name))
-    parts = [f"# .{name}\n" + "\n".join(groups[name]) + "\n" for name in order]
-    return f"# Seeds from {source}\n\n" + "\n".join(parts)

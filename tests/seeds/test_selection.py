@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lswc.seeds import selection
 from lswc.seeds.candidates import LONGEST, Candidate
 from lswc.seeds.pool import Place, Pool, database
-from lswc.seeds.selection import SeedBounds, choose, text_of
+from lswc.seeds.selection import SeedBounds
 from lswc.urls import parse, site
 
 CANDIDATES = [Candidate(f"http://www.s{i}.{'com' if i % 2 else 'co.th'}/") for i in range(200)]
@@ -39,6 +40,18 @@ def ranked() -> Iterator[Ranked]:
             return places
 
         yield rank
+
+
+def choose(
+    places: Iterable[Place],
+    judge: Callable[[Place], str | None],
+    codes: list[str],
+    bounds: SeedBounds,
+    passed: Counter[str],
+) -> dict[str, list[str]]:
+    """Return the URLs that are chosen."""
+    chosen = selection.choose(places, judge, codes, bounds, passed)
+    return {code: [place.url for place in found] for code, found in chosen.items()}
 
 
 def by_number(place: Place) -> str | None:
@@ -161,15 +174,6 @@ def test_no_more_is_judged_than_needed() -> None:
         "th": ["http://a1", "http://b1"]
     }
     assert judged == ["http://a1", "http://b1"]
-
-
-def test_the_text_is_sorted_by_domain_with_the_languages_own_first() -> None:
-    urls = ["http://c.com/", "http://b.com/", "http://a.co.th/", "http://d.org/"]
-    text = text_of(urls, ("th",), "dump")
-    assert text == (
-        "# Seeds from dump\n\n# .th\nhttp://a.co.th/\n\n# .com\nhttp://c.com/\nhttp://b.com/\n"
-        "\n# .org\nhttp://d.org/\n"
-    )
 
 
 def test_what_was_passed_over_is_counted_by_reason(ranked: Ranked) -> None:

@@ -15,11 +15,16 @@ from lswc.cli.tables import counted, terminal
 if TYPE_CHECKING:
     import argparse
 
+    from lswc.seeds.catalogue import Source
+
 MOST = 1000
 """Default number of seeds per language."""
 
-PER_DOMAIN = 3
+PER_DOMAIN = 2
 """Default number of seeds of a registered domain."""
+
+OUT = Path("seeds")
+"""Default folder of the lists: ``lswc crawl`` looks for them there."""
 
 
 class Command(UserCommand):
@@ -27,29 +32,42 @@ class Command(UserCommand):
 
     requires = ("seeds",)
 
-    usage = "<file or crawl> ... --lang <lang>[,<lang>...] --out <folder>"
-    summary = "Make a seed list from URLs, ranks, dumps, sitemaps, WARC files or a crawl"
+    usage = "<file or folder> ... --lang <lang>[,<lang>...] [--from <source>] [--fetch]"
+    summary = "Make a seed list from lists of a language's sites, links, ranks, indexes or a crawl"
     details = (
-        "Reads lists of URLs or hosts, CSV, rank lists, JSON, Parquet (Common Crawl's index"
-        " too), Wikipedia's externallinks dump, sitemaps, a directory's RDF, WARC files, or a"
-        " crawl; each plain or packed, several of one kind at a time. docs/analysis.md#seeds"
+        "Reads a checkout of the Web Languages Project, pages of links in Markdown or HTML, OPML,"
+        " results of SPARQL, lists of URLs or hosts, CSV, rank lists, JSON, certificates, CDX,"
+        " WACZ, Parquet (Common Crawl's index too), Wikipedia's externallinks dump, sitemaps, a"
+        " directory's RDF, WARC files, or a crawl; each plain or packed, several of one kind at a"
+        " time. docs/seeds.md"
     )
     options = (
-        option("--lang", "languages, such as th or ja,ko,zh"),
-        option("--out", "folder for <lang>.txt, made if need be", Path),
+        option("--lang", "languages, such as cy or ja,ko,zh"),
+        option("--from", "the source by its name, such as web-languages", dest="source"),
+        option("--sources", "say which sources there are, where, and their licences", False),
+        option("--out", f"folder for <lang>.txt, made if need be (default: {OUT})", OUT),
         option("--format", "format of the files, if it isn't recognised"),
+        option("--called", "what the list calls its source, such as a page and its version"),
+        option("--dialects", "of a macrolanguage (ISO 639-3) all that it is made of", False),
         option("--tlds", "only these top-level domains, such as th,com,net"),
         option("--most", f"seeds per language (default: {MOST})", MOST),
         option("--per-domain", f"seeds of a registered domain (default: {PER_DOMAIN})", PER_DOMAIN),
         option("--random-seed", "decides between equals (default: 1)", 1),
-        option("--fetch", "fetch the pages to tell their language", False),
+        option("--fetch", "visit the sites: language, kind, whether they live", False),
         CONTACT,
         option("--trust", "take URLs of which no language is known, too", False),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if not args or not opts.lang or opts.out is None:
-            raise UsageError("give files or a crawl, --lang and --out", print_help=False)
+        from lswc.seeds.catalogue import source_called
+
+        if opts.sources:
+            _print_sources()
+            return
+        if opts.source and not args:
+            raise UsageError(_missing(source_called(opts.source)), print_help=False)
+        if not args or not opts.lang:
+            raise UsageError("give --lang, and files, a folder or a crawl", print_help=False)
         from lswc.seeds.maker import make
 
         with working() as say:
@@ -59,3 +77,14 @@ class Command(UserCommand):
             print(f"{program()} seeds: {line}", file=sys.stderr)
         for line in made.written:
             print(line)
+
+
+def _missing(source: Source) -> str:
+    return f"give the files of {source.title}; they are to be had by: {source.where}"
+
+
+def _print_sources() -> None:
+    from lswc.seeds.catalogue import SOURCES
+
+    for name, source in SOURCES.items():
+        print(f"--from {name}: {source.title}\n    {source.where}\n    licence: {source.licence}")

@@ -44,6 +44,7 @@ _LINK = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_EXAMPLES = ("example",)  # RFC 2606: what somebody shows how a list is written with
 _NOTE = frozenset("([-–—#")
 _WRITTEN = ("target", "definition", "href")  # relative ones too
 _AFTER = ".,;:!?*_~'\"»”’…。、，；）］」"
@@ -158,7 +159,7 @@ def _bare_host(line: str) -> str | None:
     is_item = text != line or not note.strip() or note.lstrip()[:1] in _NOTE
     if not is_item or "@" in first:
         return None
-    url = written_url(_cut(first))
+    url = written_url(_cut(first), _EXAMPLES)
     return url if url and url.startswith("http://") else None
 
 
@@ -180,7 +181,7 @@ def _candidate(
     address: str, left_out: str, kind: str, asked: Asked, language: str | None
 ) -> Iterator[Candidate]:
     """Yield a link as a candidate, or count why it is none."""
-    url = written_url(address)
+    url = written_url(address, _EXAMPLES)
     parsed = parse(url) if url else None
     if url is None or parsed is None:
         asked.passed["not a URL"] += 1

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from lswc.crawl.seed_files import NOTE
+from lswc.language.names import NOBODY, names
 from lswc.language.registry import code_of
 from lswc.seeds.candidates import Candidate, SeedError, written_url
+from lswc.seeds.kinds import of_heading
 from lswc.seeds.sources import head, lines, opened
 
 if TYPE_CHECKING:
@@ -36,12 +39,16 @@ _URLS = (
 )  # fmt: skip
 _RANKS = ("rank", "globalrank", "position", "popularityrank")
 _COUNTS = ("pages", "count", "links", "sitelinks", "weight")
-_LANGUAGES = ("language", "lang", "languages", "contentlanguages", "languagecode")
+_LANGUAGES = (
+    "language", "lang", "languages", "contentlanguages", "languagecode", "langcode",
+    "languagelabel", "langlabel",
+)  # fmt: skip
 _TEXTS = ("title", "description", "itemlabel", "itemdescription", "label", "name", "text")
+_TYPED = re.compile(r"(?:@[A-Za-z-]{1,20}|\^\^\S{1,200})$")  # of a literal in SPARQL's TSV
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*")
 _NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 # What a query's rows are about: never the site itself.
-_ENTITY = re.compile(r"https?://(?:www\.)?wikidata\.org/(?:entity|prop|wiki)/")
+_ENTITY = re.compile(r"<?https?://(?:www\.)?wikidata\.org/(?:entity|prop|wiki)/")
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,19 @@ class Columns:
 
 
 def read_list(path: Path, asked: Asked) -> Iterator[Candidate]:
-    """Yield the URLs of a list; blank lines and those that begin with # say nothing.
+    """Yield the URLs of a list, with the kinds that its comments name, as shipped lists have them.
 
-    Raises SeedError for what can't be read.
+    A comment is a line that begins with #, or what follows a URL behind one. Raises SeedError for
+    what can't be read.
     """
+    kind = ""
     with opened(path, asked.say) as file:
         for line in map(str.strip, lines(file, asked.passed)):
-            if line and not line.startswith("#"):
-                if url := written_url(line):
-                    yield Candidate(url)
+            if line.startswith("#"):
+                kind = of_heading(line.partition("·")[0])
+            elif line:
+                if url := written_url(NOTE.sub("", line)):
+                    yield Candidate(url, kind=kind)
                 else:
                     asked.passed["not a URL"] += 1
                     asked.wrong(line)
@@ -104,19 +115,19 @@ def columns_of(rows: Sequence[Sequence[str]]) -> Columns | None:
     """Tell the columns by their head, or else by what is in them; None if none has URLs."""
     if not rows:
         return None
-    names = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in rows[0]]
+    heads = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in rows[0]]
     has_head = not any(_is_url(cell) for cell in rows[0])
-    url = _first(names, _URLS) if has_head else None
+    url = _first(heads, _URLS) if has_head else None
     if url is None:
         url = _likely(rows)
     if url is None:
         return None
-    if not has_head or not {*names} & {*_URLS, *_RANKS, *_TEXTS, *_LANGUAGES}:
+    if not has_head or not {*heads} & {*_URLS, *_RANKS, *_TEXTS, *_LANGUAGES}:
         ranks = [i for i in range(len(rows[0])) if i != url and _rises(rows, i)]
         texts = tuple(i for i in range(len(rows[0])) if i not in (url, *ranks))
         return Columns(url, ranks[0] if ranks else None, texts=texts)
-    texts = tuple(i for i, name in enumerate(names) if name in _TEXTS and i != url)
-    rank, count, code = (_first(names, known) for known in (_RANKS, _COUNTS, _LANGUAGES))
+    texts = tuple(i for i, name in enumerate(heads) if name in _TEXTS and i != url)
+    rank, count, code = (_first(heads, known) for known in (_RANKS, _COUNTS, _LANGUAGES))
     return Columns(url, rank, count, code, texts, has_head=True)
 
 
@@ -169,9 +180,16 @@ def _weight(row: Sequence[str], columns: Columns) -> float:
 
 
 def _language(cell: str) -> str | None:
-    """Return the code of the first language that a cell names, None for what is no tag."""
+    """Return the code of the first language that a cell names, by its tag or by its name.
+
+    None for what is neither.
+    """
+    cell = _TYPED.sub("", cell)
     tag = re.split(r"[,; ]", cell, maxsplit=1)[0]
-    return code_of(tag) if _TAG.fullmatch(tag) and tag.lower() != "und" else None
+    if _TAG.fullmatch(tag):
+        return None if tag.lower() == "und" else code_of(tag)
+    named = names().get(cell.casefold(), NOBODY)
+    return min(named) if len(named) == 1 else None
 
 
 def _rows(texts: Iterator[str], delimiter: str, passed: Counter[str]) -> Iterator[Sequence[str]]:
