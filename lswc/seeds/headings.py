@@ -45,10 +45,21 @@ class Headings:
 
     def begin(self, level: int, text: str) -> None:
         """Begin what stands below a heading; a deeper one leaves it as it is."""
+        text = text[:_LONGEST].strip(" \t*_:#")
+        self._end(level)
+        self._above.append((level, of_heading(text), no_sites(text)))
+        self._tell()
+
+    def end(self, level: int) -> None:
+        """End what stands below the headings of a level, and of deeper ones."""
+        self._end(level)
+        self._tell()
+
+    def _end(self, level: int) -> None:
         while self._above and self._above[-1][0] >= level:
             self._above.pop()
-        text = text[:_LONGEST].strip(" \t*_:#")
-        self._above.append((level, of_heading(text), no_sites(text)))
+
+    def _tell(self) -> None:
         self.kind = next((kind for _, kind, _ in reversed(self._above) if kind), "")
         self.left_out = next((why for _, _, why in self._above if why), "")
 

@@ -11,6 +11,7 @@ from lswc.extras import require
 from lswc.seeds.candidates import SeedError
 from lswc.seeds.formats import (
     capture_index,
+    certificates,
     external_links,
     json_results,
     links,
@@ -19,7 +20,6 @@ from lswc.seeds.formats import (
     warc_pages,
     web_languages,
 )
-from lswc.seeds.formats.certificate_fields import are_certificates
 from lswc.seeds.sources import head
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ FORMATS: dict[str, Reader] = {
     "links": links.read,
     "html": links.read_html,
     "web-languages": web_languages.read,
-    "certificates": _later("certificates"),
+    "certificates": certificates.read,
     "cdx": capture_index.read,
     "wacz": capture_index.read_wacz,
     "warc": warc_pages.read,
@@ -91,7 +91,7 @@ def recognised(path: Path) -> str:
             return name
     text = start.decode(errors="replace")
     if start.startswith((b"{", b"[{", b"[\n", b"[ ", b"[\r", b"[]")):
-        return "certificates" if are_certificates(text) else "json"
+        return "certificates" if certificates.are_certificates(text) else "json"
     if text.startswith("<") and ">" in text and not links.is_autolink(text):
         return _of_markup(path, start)
     if b"`externallinks`" in start:
@@ -115,7 +115,9 @@ def _of_text(text: str) -> str:
         return "web-languages"
     if capture_index.is_index(text):
         return "cdx"
-    if are_certificates(text):
+    if text.startswith("?"):  # variables of a query
+        return "table"
+    if certificates.are_certificates(text):
         return "certificates"
     if links.is_prose(text):
         return "links"

@@ -9,54 +9,78 @@ evidence is how many names it has.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from contextlib import ExitStack
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from heapq import nlargest
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Any
+from zlib import crc32
 
 import can_ada
-import pyarrow as pa
 
 from lswc.seeds.candidates import Candidate
-from lswc.seeds.formats.certificate_fields import FIELDS
 from lswc.seeds.formats.json_results import objects
-from lswc.seeds.pool import database
 from lswc.seeds.sources import head, lines, opened
 from lswc.urls import registered_domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from lswc.seeds.candidates import Asked
 
-_BATCH = 20_000
+FIELDS = ("name_value", "common_name", "all_domains", "dns_names")
+"""Fields of a certificate in JSON that have names."""
+
+MOST = 20_000
+"""Domains that are handed on: those with most names."""
+
+_WILDCARD = re.compile(r"""(?:^|[\s,;"]|\\n)\*\.[\w-]+\.\w""")
+_PARTS = 256
 _DEEPEST = 4  # objects within objects that are looked into
 _TOKEN = re.compile(r"[^\s,;\"'|]+")
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]")
 _LONGEST = 253  # characters of a name (RFC 1035)
-_NAMES = pa.schema([("domain", pa.string()), ("host", pa.string())])
-_OF_DOMAIN = """
-SELECT domain, count(DISTINCT host), bool_or(host = 'www.' || domain), bool_or(host = domain),
-       arg_min(host, length(host))
-FROM name GROUP BY domain
-"""
+
+
+def are_certificates(start: str) -> bool:
+    """Tell whether a text is of certificates: it has one's fields, or a wildcard as a name."""
+    return any(f'"{field}"' in start for field in FIELDS) or _WILDCARD.search(start) is not None
 
 
 def read(path: Path, asked: Asked) -> Iterator[Candidate]:
-    """Yield the registered domains of a list of certificates. Raises SeedError."""
-    with database() as db:
-        db.execute("CREATE TABLE name (domain VARCHAR, host VARCHAR)")
-        names = _names(path, asked)
-        while batch := list(islice(names, _BATCH)):
-            columns = [pa.array(column, pa.string()) for column in zip(*batch, strict=True)]
-            db.register("batch", pa.table(columns, _NAMES))
-            db.execute("INSERT INTO name FROM batch")
-            db.unregister("batch")
-        result = db.execute(_OF_DOMAIN)
-        while rows := result.fetchmany(_BATCH):
-            for domain, hosts, has_www, has_bare, shortest in rows:
-                host = f"www.{domain}" if has_www else domain if has_bare else shortest
-                yield Candidate(f"http://{host}/", weight=float(hosts))
+    """Yield the registered domains of a list of certificates, those with most names first.
+
+    Names wait in files by the hash of their domain: never more than a part of them is in memory.
+    Raises SeedError.
+    """
+    with TemporaryDirectory(prefix="lswc-") as folder, ExitStack() as stack:
+        parts = [
+            stack.enter_context(Path(folder, str(number)).open("w+", encoding="ascii"))
+            for number in range(_PARTS)
+        ]
+        for domain, name in _names(path, asked):
+            parts[crc32(domain.encode()) % _PARTS].write(f"{domain} {name}\n")
+        best = nlargest(MOST, chain.from_iterable(map(_domains, parts)))
+        total = sum(1 for part in parts for _ in _domains(part)) if len(best) == MOST else 0
+    if total > MOST:
+        asked.passed["domain with fewer names"] += total - MOST
+    for names, host in best:
+        yield Candidate(f"http://{host}/", weight=float(names))
+
+
+def _domains(part: IO[str]) -> Iterator[tuple[int, str]]:
+    """Yield how many names each domain of a part has, and which of them stands for it."""
+    part.seek(0)
+    hosts: defaultdict[str, set[str]] = defaultdict(set)
+    for line in part:
+        domain, _, name = line.rstrip("\n").partition(" ")
+        hosts[domain].add(name)
+    for domain, names in hosts.items():
+        best = next((name for name in (f"www.{domain}", domain) if name in names), "")
+        yield len(names), best or min(names, key=lambda name: (len(name), name))
 
 
 def _names(path: Path, asked: Asked) -> Iterator[tuple[str, str]]:
@@ -70,8 +94,9 @@ def _names(path: Path, asked: Asked) -> Iterator[tuple[str, str]]:
                 name = name[2:]
             if name == before:
                 passed["name again"] += 1
-            elif (domain := _domain(name, asked)) is not None:
-                before = name
+                continue
+            before, name = name, _ascii(name)
+            if (domain := _domain(name, asked)) is not None:
                 yield domain, name
 
 
@@ -80,8 +105,6 @@ def _domain(name: str, asked: Asked) -> str | None:
     if "@" in name:
         asked.passed["address of e-mail"] += 1
         return None
-    if not name.isascii():
-        name = _ascii(name)
     if len(name) > _LONGEST or not _NAME.fullmatch(name):
         if "." in name and not name.startswith(("http", "/")):
             asked.passed["no name of a host"] += 1
@@ -93,6 +116,8 @@ def _domain(name: str, asked: Asked) -> str | None:
 
 
 def _ascii(name: str) -> str:
+    if name.isascii():
+        return name
     try:
         return can_ada.idna_encode(name).decode("ascii")
     except (ValueError, TypeError):  # surrogates, or no name

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from lswc.seeds.candidates import Candidate, SeedError, written_url
+from lswc.crawl.seed_files import NOTE
+from lswc.seeds.candidates import LONGEST, Candidate, SeedError, written_url
+from lswc.seeds.formats.texts import DELIMITERS
 from lswc.seeds.headings import LABEL, Headings, is_about, no_sites
 from lswc.seeds.sources import lines as lines_of
 from lswc.seeds.sources import opened
@@ -29,7 +31,7 @@ _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _LABEL = re.compile(r"\s{0,3}(?:\*\*|__)?([^\W\d_][^:\uff1a\n]{0,80})[:\uff1a](?:\*\*|__)?\s*")
 _BOLD = re.compile(r"\s{0,3}(?:\*\*|__)([^*_\n]{1,80})(?:\*\*|__)\s*")
 _UNDERLINE = re.compile(r"\s{0,3}(={2,}|-{2,})\s*")
-_ITEM = re.compile(r"\s*(?:[-*+•·–]|\d{1,4}[.)])\s+")
+_ITEM = re.compile(r"^\s*(?:[-*+•·–]|\d{1,4}[.)])\s+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)")
 _LINK = re.compile(
     r"""
@@ -68,8 +70,9 @@ def is_prose(start: str) -> bool:
     marked = sum(_MARKS.search(line) is not None for line in having)
     if marked * 2 >= max(len(having), 1):
         return True
-    alone = sum(written_url(line) is not None for line in found)
-    notes = sum(_ADDRESS.match(line.strip()) is not None for line in found) - alone
+    written = [NOTE.sub("", line).split() for line in found if _ADDRESS.match(line.strip())]
+    alone = sum(len(words) == 1 for words in written)
+    notes = sum(len(words) > 1 and not {*words[0]} & {*DELIMITERS} for words in written)
     return notes > 0 and not any(map(_COLUMNS.match, found)) and notes * 4 >= alone
 
 
@@ -157,7 +160,7 @@ def _bare_host(line: str) -> str | None:
     text = _ITEM.sub("", line, count=1)
     first, _, note = text.strip().partition(" ")
     is_item = text != line or not note.strip() or note.lstrip()[:1] in _NOTE
-    if not is_item or "@" in first:
+    if not is_item or "@" in first or len(first) > LONGEST:
         return None
     url = written_url(_cut(first), _EXAMPLES)
     return url if url and url.startswith("http://") else None
@@ -165,7 +168,7 @@ def _bare_host(line: str) -> str | None:
 
 def _cut(address: str) -> str:
     """Leave out what follows a URL in a sentence: its stop, a bracket that another one closes."""
-    while True:
+    while len(address) <= LONGEST:
         before = address
         address = address.rstrip(_AFTER)
         for left, right in ("()", "[]"):
@@ -174,13 +177,17 @@ def _cut(address: str) -> str:
             elif address.count(right) > address.count(left):
                 address = address[: address.rindex(right)]
         if address == before:
-            return address
+            break
+    return address
 
 
 def _candidate(
     address: str, left_out: str, kind: str, asked: Asked, language: str | None
 ) -> Iterator[Candidate]:
     """Yield a link as a candidate, or count why it is none."""
+    if len(address) > LONGEST:
+        asked.passed["URL too long"] += 1
+        return
     url = written_url(address, _EXAMPLES)
     parsed = parse(url) if url else None
     if url is None or parsed is None:

@@ -216,6 +216,7 @@ class _Opml(_Reader[Candidate]):
     def end(self, name: str) -> None:
         self.text()
         if name == "outline":
+            self._headings.end(self._depth)
             self._depth -= 1
 
 
