@@ -18,6 +18,7 @@ from lswc import settings as defaults
 from lswc.cli.tables import lines_table, terminal
 from lswc.crawl import crawl_file, profiles
 from lswc.crawl.configuration import Crawl
+from lswc.crawl.seed_files import list_of
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.stores import control_of, frontier_of
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, open_frontier
@@ -60,11 +61,20 @@ def show(
     console.print(lines_table("", rows))
     if not details:
         print("The other settings have their defaults: --details shows them.")
-    said = {"language": crawl.language.tag, "seeds": f"{len(crawl.seeds):,}"}
+    said = {"language": crawl.language.tag, "seeds": f"{len(crawl.seeds):,}{_lists(crawl)}"}
     console.print(lines_table("", {**said, **left_out}))
     print(f"The first {numbered(len(urls), 'URL')}, each after the robots.txt of its server:")
     for url in urls:
         console.print(f"  {url}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _lists(crawl: Crawl) -> str:
+    """Name the lists that the seeds are of, if they are of some."""
+    given = Path(crawl.seeds_given) if crawl.seeds_given else None
+    if (given is not None and not given.is_dir()) or (given is None and crawl.web is not None):
+        return ""
+    lists = (list_of(language, given) for language in crawl.language.languages)
+    return "".join(f", {found}" for found in lists)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from lswc.language import registry
 from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
-    from lswc.language.registry import Language, Wanted
+    from importlib.resources.abc import Traversable
 
+    from lswc.language.registry import Language, Wanted
 
 LISTS = Path("seeds")
 """The user's own folder of lists, ``<code>.txt``, in the working directory."""
@@ -22,11 +23,10 @@ NOTE = re.compile(r"\s+#(?:\s.*)?$")
 """What may stand behind a URL in a list: a note."""
 
 
-def seeds_of(target: Wanted, given: str, web: Path | None, lists: Path = LISTS) -> tuple[str, ...]:
-    """Return a crawl's seeds: of the file or folder ``given``, of a frozen web, or of a list.
+def seeds_of(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
+    """Return a crawl's seeds: of the file ``given``, of a frozen web, or of a list.
 
-    ``given`` may also be URLs, with spaces between them. A list is in ``lists``, in the folder of
-    the user's languages, or shipped. Raises ConfigError.
+    ``given`` may also be URLs, with spaces between them, or a folder of lists. Raises ConfigError.
     """
     if "://" in given:
         return _seeds_in("seeds", given.replace(" ", "\n"))
@@ -40,17 +40,26 @@ def seeds_of(target: Wanted, given: str, web: Path | None, lists: Path = LISTS) 
 def _seeds_of(target: Language, web: Path | None, given: Path | None) -> tuple[str, ...]:
     if web is not None and given is None:
         return read_seeds(seeds_of_web(web, target))
+    found = list_of(target, given)
+    if found is None:
+        raise ConfigError(hint(target.tag))
+    text = _text_of(found)
+    return _of_variant(target, _seeds_in(str(found), text))
+
+
+def list_of(target: Language, given: Path | None = None) -> Traversable | None:
+    """Return the list of a language: of a folder that is given, of the user's own, or shipped.
+
+    The user's own are those of the folder of their languages, and LISTS. None if there is none.
+    """
     own = registry.own_folder()
-    folders = [*([given] if given else []), *([own / "seeds"] if own else []), LISTS]
-    for tag in dict.fromkeys((target.tag, target.code)):
-        for folder in folders:
+    folders: list[Traversable] = [given] if given else []
+    folders += [own / "seeds"] if own else []
+    for folder in (*folders, LISTS, files("seeds")):
+        for tag in dict.fromkeys((target.tag, target.code)):
             if (folder / f"{tag}.txt").is_file():
-                return _of_variant(target, read_seeds(folder / f"{tag}.txt"))
-        shipped = files("seeds") / f"{tag}.txt"
-        if shipped.is_file():
-            text = shipped.read_text(encoding="utf-8")
-            return _of_variant(target, _seeds_in(f"seeds/{tag}.txt", text))
-    raise ConfigError(hint(target.tag))
+                return folder / f"{tag}.txt"
+    return None
 
 
 def hint(tag: str) -> str:
@@ -87,11 +96,14 @@ def _of_variant(target: Language, seeds: tuple[str, ...]) -> tuple[str, ...]:
 
 def read_seeds(path: Path) -> tuple[str, ...]:
     """Return the URLs of a seeds file, one a line. Raises ConfigError, naming the line."""
+    return _seeds_in(str(path), _text_of(path))
+
+
+def _text_of(path: Traversable) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8").removeprefix("\ufeff")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"can't read the seeds file {path}: {error}") from error
-    return _seeds_in(str(path), text)
 
 
 def _seeds_in(name: str, text: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from scrapy.crawler import AsyncCrawlerProcess
 
+from lswc.archive.log_tables import scan
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.web import prepare
 from lswc.errors import writing
@@ -30,7 +31,7 @@ from lswc.strategy import SEED, Locality, Named, PageLanguage
 from lswc.urls import parse, site
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 
     from scrapy.http import Response
     from scrapy.settings import Settings
@@ -110,8 +111,9 @@ def visit(
         }
         SeedSpider.check(settings, **given, notes=BytesIO())
     with writing(folder), (folder / NOTES).open("ab") as notes:
+        notes.write(b"\n")  # a kill may have cut the last line short
         reasons = _crawl(settings, urls, {**given, "notes": notes})
-    return _visits(urls, _seen(folder), reasons | dict(_ended(folder)))
+    return _visits(urls, _seen(folder), reasons | dict(_ended(folder)), _redirects(folder))
 
 
 @contextmanager
@@ -149,6 +151,15 @@ def _ended(folder: Path) -> Iterable[tuple[str, str]]:
     return sqlite_report.finished(frontier) if frontier.exists() else ()
 
 
+def _redirects(folder: Path) -> dict[str, str]:
+    """Return by its target what led somewhere else: no other link is in the log of visits."""
+    return {
+        target: source
+        for rows in scan(folder, "links", ["source", "target"])
+        for source, target in zip(*(column.to_pylist() for column in rows.columns), strict=True)
+    }
+
+
 def _seen(folder: Path) -> list[Seen]:
     """Return what was seen so far; a line that a kill cut short is left out."""
     try:
@@ -164,17 +175,23 @@ def _seen(folder: Path) -> list[Seen]:
     return found
 
 
-def _visits(urls: Sequence[str], notes: Iterable[Seen], ends: dict[str, str]) -> Visits:
-    """Return what is known of each candidate: its best page; one of its site if it led there."""
+def _visits(
+    urls: Sequence[str], notes: Iterable[Seen], ends: dict[str, str], came: Mapping[str, str]
+) -> Visits:
+    """Return what is known of each candidate: the best page that it led to.
+
+    ``came`` says, by their targets, which URLs redirected.
+    """
     asked = set(urls)
-    of_site: dict[str, str] = {}
-    for url in urls:
-        of_site.setdefault(site_of(url), url)
     seen: dict[str, Seen] = {}
     for note in notes:
-        entry = note.asked if note.asked in asked else of_site.get(site_of(note.asked), "")
+        entry = note.asked
+        for _ in range(len(came)):
+            if entry in asked or entry not in came:
+                break
+            entry = came[entry]
         best = seen.get(entry)
-        if entry and (best is None or _rank(note) >= _rank(best)):
+        if entry in asked and (best is None or _rank(note) >= _rank(best)):
             seen[entry] = note
     failed = {url: ends.get(url, NOT_VISITED) for url in urls if url not in seen}
     return Visits(seen, failed)

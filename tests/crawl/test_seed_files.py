@@ -84,6 +84,30 @@ def test_own_seeds_come_before_those_shipped(
     assert len(shipped) > 1
 
 
+def test_a_folder_of_lists_is_looked_into_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert len(seeds_of(wanted("cy"), "", None)) > 9, "as shipped"
+    for name in ("seeds", "mine"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "cy.txt").write_text(f"http://{name}.example/  # 2026: Welsh 90%\n")
+    assert seeds_of(wanted("cy"), "", None) == ("http://seeds.example/",)
+    assert seeds_of(wanted("cy"), "mine", None) == ("http://mine.example/",)
+    assert len(seeds_of(wanted("gd"), "mine", None)) > 9, "as shipped"
+
+
+def test_without_a_list_two_lines_say_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="no seeds are shipped for 'fj'") as raised:
+        seeds_of(wanted("fj"), "", None)
+    first, second = str(raised.value).splitlines()
+    assert "-a seeds=FILE" in first
+    assert "lswc seeds --lang fj --from web-languages web-languages" in second
+
+
 def test_languages_without_seeds_are_known() -> None:
     assert has_seeds("th")
     assert not has_seeds("xx")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import CONTACT, UserCommand, one, option
+from lswc.cli.command import CONTACT, UserCommand, one, option, program
 from lswc.errors import ConfigError, writing
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Command(UserCommand):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.crawl.crawl_file import new
+        from lswc.crawl.seed_files import hint, list_of
         from lswc.language.registry import wanted
 
         target = wanted(one(args, "language"))
@@ -34,5 +36,8 @@ class Command(UserCommand):
             raise ConfigError(f"{path} is there already: choose another name with --out")
         with writing(path):
             path.write_text(new(str(path), target.tag, opts.contact), "utf-8")
+        for language in target.languages:
+            if list_of(language) is None:
+                print(f"{program()} new: {hint(language.tag)}", file=sys.stderr)
         then = "" if opts.contact else "give it a contact; then: "
         print(f"{path}: {then}lswc crawl {path} --dry-run")

@@ -31,7 +31,7 @@ TITLE = "# Web Language"
 """How each page begins."""
 
 _TITLE = re.compile(r"#\s*Web Languages?:\s*(.+)")
-_CODE = re.compile(r"ISO[ -]?639-[23](?:/[BT])?\s+code:\s*`?([A-Za-z]{2,3})\b", re.IGNORECASE)
+_CODE = re.compile(r"ISO[ -]?639-([123])(?:/[BT])?\s+code:\s*`?([A-Za-z]{2,3})\b", re.IGNORECASE)
 _NAMES = re.compile(r"Additional names:\s*(.*)", re.IGNORECASE)
 _ITEM = re.compile(r"[-*+]\s+(\S.*)")
 _QUALIFIED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -119,8 +119,9 @@ def _page(path: Path) -> _Page:
             elif text and text != "-":
                 in_names = False
             if match := _CODE.search(text):
-                code = match[1].lower()
-                break
+                code = match[2].lower()
+                if match[1] == "3":  # else it may come in another line
+                    break
     return _Page(path, code, frozenset(name.casefold() for name in called if name))
 
 
