@@ -19,6 +19,7 @@ from lswc import settings
 from lswc.cli import program
 from lswc.cli.command import INTERRUPTED, PROGRAM
 from lswc.cli.commands.control import VERBS
+from lswc.cli.language_facts import docs_page
 from lswc.crawl import profiles
 from lswc.errors import ConfigError, LswcError
 from lswc.language.registry import known
@@ -226,6 +227,7 @@ def pages() -> dict[str, str]:
     return {
         "settings.md": page(source),
         "outcomes.md": outcomes_page(),
+        "language-list.md": docs_page(),
         "commands.md": commands_page(),
     }
 

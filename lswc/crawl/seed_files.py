@@ -43,8 +43,7 @@ def _seeds_of(target: Language, web: Path | None, given: Path | None) -> tuple[s
     found = list_of(target, given)
     if found is None:
         raise ConfigError(hint(target.tag))
-    text = _text_of(found)
-    return _of_variant(target, _seeds_in(str(found), text))
+    return _of_variant(target, addresses(found))
 
 
 def list_of(target: Language, given: Path | None = None) -> Traversable | None:
@@ -71,11 +70,6 @@ def hint(tag: str) -> str:
     )
 
 
-def has_seeds(tag: str) -> bool:
-    """Tell whether seeds of a language are shipped."""
-    return (files("seeds") / f"{tag}.txt").is_file()
-
-
 def seeds_of_web(web: Path, target: Language) -> Path:
     """Return the file of a frozen web with the seeds of a language. Raises ConfigError."""
     names = [f"seeds-{tag}.txt" for tag in dict.fromkeys((target.tag, target.code))]
@@ -96,14 +90,16 @@ def _of_variant(target: Language, seeds: tuple[str, ...]) -> tuple[str, ...]:
 
 def read_seeds(path: Path) -> tuple[str, ...]:
     """Return the URLs of a seeds file, one a line. Raises ConfigError, naming the line."""
-    return _seeds_in(str(path), _text_of(path))
+    return addresses(path)
 
 
-def _text_of(path: Traversable) -> str:
+def addresses(path: Traversable) -> tuple[str, ...]:
+    """Return the URLs of a list, which may be a shipped one. Raises ConfigError, as read_seeds."""
     try:
-        return path.read_text(encoding="utf-8").removeprefix("\ufeff")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"can't read the seeds file {path}: {error}") from error
+    return _seeds_in(str(path), text.removeprefix("\ufeff"))
 
 
 def _seeds_in(name: str, text: str) -> tuple[str, ...]:

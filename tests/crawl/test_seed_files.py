@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.crawl.seed_files import has_seeds, seeds_of
+from lswc.crawl.seed_files import list_of, seeds_of
 from lswc.errors import ConfigError
 from lswc.language import registry
-from lswc.language.registry import wanted
+from lswc.language.registry import language, wanted
 from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
@@ -109,5 +109,5 @@ def test_without_a_list_two_lines_say_how_to_get_one(
 
 
 def test_languages_without_seeds_are_known() -> None:
-    assert has_seeds("th")
-    assert not has_seeds("xx")
+    assert list_of(language("th")) is not None
+    assert list_of(language("fj")) is None

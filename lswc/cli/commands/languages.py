@@ -7,33 +7,39 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from lswc.cli.command import UserCommand
-from lswc.cli.tables import lines_table, terminal
+from lswc.cli.tables import lines_table, table, terminal
 
 if TYPE_CHECKING:
     import argparse
 
-    from lswc.language.registry import Language
-
 
 class Command(UserCommand):
-    """Lists the languages: by name or code, if some are asked for."""
+    """Lists the languages, or says all of one."""
 
     usage = "[name or code]"
-    summary = "List the languages: their codes, their variants, and whether seeds are shipped"
+    summary = "List the languages: names, scripts, seeds, how well they are told; or all of one"
+    details = (
+        "Lists all languages, or those whose names have a part in common with what is given; of one"
+        " language, by its code or name, all that is known of it, and what to do where something"
+        " lacks. docs/language-list.md has the list"
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        from lswc.language.registry import known, language
+        from lswc.cli.language_facts import HEADS, every, facts, lines, row
+        from lswc.language.registry import is_known, known, language
 
-        text = " ".join(args).lower()
-        every = [language(code) for code in known()]
-        found = [one for one in every if text in (one.code, "") or text in one.name.lower()]
+        text = " ".join(args).strip().lower()
+        if is_known(text):
+            terminal(100).print(lines_table("", lines(facts(language(text)))))
+            return
+        found = [one for one in every() if text in f"{one.language.name}\n{one.own_name}".lower()]
         if not found:
-            raise UsageError(f"no language of {len(every)} is called {text!r}", print_help=False)
-        terminal(100).print(lines_table("", {one.code: _said(one) for one in found}))
-
-
-def _said(one: Language) -> str:
-    from lswc.crawl.seed_files import has_seeds
-
-    parts = [one.name, *(variant.tag for variant in one.variants)]
-    return ", ".join(parts) + ("; seeds are shipped" if has_seeds(one.code) else "")
+            raise UsageError(
+                f"no language of {len(known())} is called {text!r}; docs/seeds.md says how to"
+                " crawl in one that lswc doesn't know",
+                print_help=False,
+            )
+        if len(found) == 1:
+            terminal(100).print(lines_table("", lines(found[0])))
+        else:
+            terminal(160).print(table("", HEADS, map(row, found)))
