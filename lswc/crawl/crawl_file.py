@@ -39,7 +39,7 @@ class Key(NamedTuple):
 KEYS = {
     "language": Key("lang", '"{lang}"', 'several are one text: "th,lo"; `lswc languages`'),
     "contact": Key("LSWC_CONTACT", '"{contact}"'),
-    "seeds": Key("seeds", '"my-seeds.txt"', "or a list of URLs; without it those that are shipped"),
+    "seeds": Key("seeds", '"{seeds}"', "or URLs; without it seeds/{lang}.txt"),
     "folder": Key("LSWC_CRAWL", '"crawls/{lang}"'),
     "profile": Key("LSWC_PROFILE", '"adaptive"', "`lswc profiles`"),
     "pages": Key("CLOSESPIDER_ITEMCOUNT", "100_000", "stop after about so many"),
@@ -220,15 +220,16 @@ TAIL = """
 """
 
 
-def new(name: str, lang: str, contact: str) -> str:
+def new(name: str, lang: str, contact: str, seeds: str = "") -> str:
     """Return the text of a new crawl file of that name, with comments."""
+    said_keys = {"language", *(["contact"] if contact else []), *(["seeds"] if seeds else [])}
     lines = [HEAD.format(name=name)]
     for key, (_, example, said) in KEYS.items():
         if key in _TITLES:
             lines.append(f"\n# {_TITLES[key]}")
-        given = example.format(lang=lang, contact=contact)
+        given = example.format(lang=lang, contact=contact, seeds=seeds or "my-seeds.txt")
         line = f"{key} = {given}"
-        is_said = key == "language" or (key == "contact" and contact)
-        shown = line if is_said else f"# {line}"
-        lines.append(f"{shown:36}  # {said}" if said else shown)
+        shown = line if key in said_keys else f"# {line}"
+        meant = said.format(lang=lang)
+        lines.append(f"{shown:36}  # {meant}" if said else shown)
     return "\n".join(lines) + "\n" + TAIL

@@ -12,6 +12,7 @@ from lswc.language import registry
 from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from importlib.resources.abc import Traversable
 
     from lswc.language.registry import Language, Wanted
@@ -59,6 +60,26 @@ def list_of(target: Language, given: Path | None = None) -> Traversable | None:
             if (folder / f"{tag}.txt").is_file():
                 return folder / f"{tag}.txt"
     return None
+
+
+def outside(path: Traversable, tlds: Collection[str]) -> str:
+    """Return a list without the seeds under some top-level domains; "" if none is left.
+
+    A group whose seeds all go is left out with its line. Raises ConfigError.
+    """
+    addresses(path)  # for mistakes in it
+    groups = []
+    for group in path.read_text("utf-8").removeprefix("\ufeff").split("\n\n"):
+        lines = group.strip().splitlines()
+        urls = [line for line in lines if line[:1] != "#" and _tld_of(line) not in tlds]
+        if urls:
+            groups.append("\n".join([*(line for line in lines if line[:1] == "#"), *urls, ""]))
+    return "\n".join(groups)
+
+
+def _tld_of(line: str) -> str:
+    url = parse(NOTE.sub("", line).strip())
+    return tld(url.hostname) if url else ""
 
 
 def hint(tag: str) -> str:

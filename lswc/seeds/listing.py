@@ -47,6 +47,21 @@ def text_of(language: str, listed: Iterable[Listed], origin: Origin) -> str:
     return "\n".join(parts)
 
 
+def sources_of(text: str, otherwise: str) -> dict[str, str]:
+    """Return the source of each seed of a list, by its URL, as the line above its group names it.
+
+    ``otherwise`` is that of seeds without such a line.
+    """
+    source, found = otherwise, dict[str, str]()
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("#"):
+            parts = line.split(" · ")
+            source = parts[1].strip() if len(parts) > 1 else source
+        elif line:
+            found[line.split()[0]] = source
+    return found
+
+
 def report_of(left_out: Mapping[str, str]) -> str:
     """Return the report: a line for each URL that is no seed, and why, with a tab between."""
     rows = (f"{_CONTROL.sub(' ', url)}\t{reason}" for url, reason in left_out.items())

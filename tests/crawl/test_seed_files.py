@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.crawl.seed_files import list_of, seeds_of
+from lswc.crawl.seed_files import list_of, outside, seeds_of
 from lswc.errors import ConfigError
 from lswc.language import registry
 from lswc.language.registry import language, wanted
@@ -111,3 +111,14 @@ def test_without_a_list_two_lines_say_how_to_get_one(
 def test_languages_without_seeds_are_known() -> None:
     assert list_of(language("th")) is not None
     assert list_of(language("fj")) is None
+
+
+def test_a_list_without_the_seeds_of_some_domains_keeps_its_groups(tmp_path: Path) -> None:
+    (tmp_path / "th.txt").write_text(
+        "# Thai\n\n# News · a · 2026-01-01\nhttp://a.co.th/  # 2026\nhttp://a.com/  # 2026\n\n"
+        "# Blogs · b · 2026-01-01\nhttp://b.in.th/\n"
+    )
+    assert outside(tmp_path / "th.txt", {"th"}) == (
+        "# News · a · 2026-01-01\nhttp://a.com/  # 2026\n"
+    )
+    assert outside(tmp_path / "th.txt", {"th", "com"}) == ""

@@ -12,6 +12,8 @@ from lswc.errors import ConfigError, writing
 if TYPE_CHECKING:
     import argparse
 
+    from lswc.language.registry import Wanted
+
 
 class Command(UserCommand):
     """Writes a crawl file."""
@@ -21,6 +23,7 @@ class Command(UserCommand):
     options = (
         CONTACT,
         option("--out", "the file, LANG.toml if not given"),
+        option("--outside", "seeds outside the country's own domain, as a list beside it", False),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -34,10 +37,35 @@ class Command(UserCommand):
             raise ConfigError(f"--out={opts.out}: the name of a crawl file ends with .toml")
         if path.exists():
             raise ConfigError(f"{path} is there already: choose another name with --out")
+        beside = _outside(target, path) if opts.outside else ""
         with writing(path):
-            path.write_text(new(str(path), target.tag, opts.contact), "utf-8")
+            path.write_text(new(str(path), target.tag, opts.contact, beside), "utf-8")
         for language in target.languages:
-            if list_of(language) is None:
+            if not beside and list_of(language) is None:
                 print(f"{program()} new: {hint(language.tag)}", file=sys.stderr)
         then = "" if opts.contact else "give it a contact; then: "
         print(f"{path}: {then}lswc crawl {path} --dry-run")
+
+
+def _outside(target: Wanted, path: Path) -> str:
+    """Write a list of the seeds outside the countries' own domains, and return its name.
+
+    Raises ConfigError if there are none, or no seeds at all.
+    """
+    from lswc.cli.language_facts import facts
+    from lswc.crawl.seed_files import hint, list_of, outside
+
+    parts = []
+    for language in target.languages:
+        found, own = list_of(language), {*language.tlds, *facts(language).country_tlds}
+        if found is None:
+            raise ConfigError(hint(language.tag))
+        parts.append(outside(found, own))
+    beside = path.with_name(f"{path.stem}-outside.txt")
+    if not any(parts):
+        raise ConfigError(f"no seed of {target.tag} is outside the country's own domain")
+    if beside.exists():
+        raise ConfigError(f"{beside} is there already: choose another name with --out")
+    with writing(beside):
+        beside.write_text("\n".join(parts), "utf-8")
+    return str(beside)

@@ -14,6 +14,7 @@ from lswc.lab.analysis import (
     html_report,
     locality,
     nominations,
+    seed_sources,
     seeds_and_harvest,
     size,
     words,
@@ -105,6 +106,7 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     addresses = countries.read_addresses(questions.addresses) if questions.addresses else {}
     yield countries.section(collection, locate, addresses)
     yield nominations.section(collection, locate, addresses)
+    yield seed_sources.section(questions.crawl)
     yield holdings.section(log(*questions.crawl)[0] if questions.crawl else None)
     yield from _sizes(collection, questions)
     if questions.control is not None:

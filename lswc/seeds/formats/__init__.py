@@ -60,6 +60,7 @@ FORMATS: dict[str, Reader] = {
     "wacz": capture_index.read_wacz,
     "warc": warc_pages.read,
     "crawl": _later("earlier_crawl"),
+    "nominations": _later("nominations"),
 }
 """Name of a format, and what reads it."""
 

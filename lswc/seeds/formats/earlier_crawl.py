@@ -57,7 +57,7 @@ def read(folder: Path, asked: Asked) -> Iterator[Candidate]:
     that holds none, or a damaged log.
     """
     asked.say("links", 0, 0)
-    target = _target(folder, asked)
+    target = target_of(folder, asked)
     with database() as db:
         db.execute(_TABLES)
         try:
@@ -69,7 +69,7 @@ def read(folder: Path, asked: Asked) -> Iterator[Candidate]:
         yield Candidate(url, language=target.tag, weight=1 / rank)
 
 
-def _target(folder: Path, asked: Asked) -> Language:
+def target_of(folder: Path, asked: Asked) -> Language:
     """Return which language of a crawl is asked for. Raises SeedError if none is."""
     tags = wanted_of(folder).tags
     found = next((code for code in asked.codes if code in tags), None)
