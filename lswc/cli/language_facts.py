@@ -1,4 +1,4 @@
-"""What lswc knows of each language, for people: names, scripts, seeds, how it is told, how well."""
+"""Facts of each language, for people: names, scripts, seeds, how it is told, and how well."""
 
 from __future__ import annotations
 

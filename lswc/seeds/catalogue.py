@@ -1,4 +1,4 @@
-"""Where lists of sites of a language are to be had: sources by name, and their licences."""
+"""Sources of lists by name: where they are to be had, and their licences."""
 
 from __future__ import annotations
 

@@ -279,11 +279,11 @@ class SeedSpider(LswcSpider):
 
         Of several that nearest to the root: a translation of the whole, not of an article.
         """
-        found = [
-            link.url
-            for link in page.reading.links
-            if link.named == Named.TARGET and _is_inside(link)
-        ]
+        inside = [link for link in page.reading.links if _is_inside(link)]
+        found = [link.url for link in inside if link.named == Named.TARGET]
+        if not found:  # what a user's own language is called is in no table
+            codes = {language.code for language in self.crawl.language.languages}
+            found = [link.url for link in inside if codes & set(link.url.path.split("/"))]
         if not found:
             return []
         url = min(found, key=lambda url: (url.path.count("/"), len(url.href)))

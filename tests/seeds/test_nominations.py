@@ -26,7 +26,7 @@ WEB: dict[str, tuple[str, list[str]]] = {
 
 
 def test_sites_without_a_seed_each_by_its_page_nearest_to_the_root(tmp_path: Path) -> None:
-    crawl = crawled(tmp_path, WEB, **{"http://www.seed.co.th/": SEED})
+    crawl = crawled(tmp_path, WEB, "th", **{"http://www.seed.co.th/": SEED})
     asked = Asked(("th",))
     assert list(FORMATS["nominations"](crawl, asked)) == [
         Candidate("http://found.com/th/", language="th", weight=2.0),
