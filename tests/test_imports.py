@@ -37,13 +37,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "archive", "frontier", "guest", "language", "reading", "safety", "strategy",
     },
     "monitor": {"archive", "crawl", "frontier", "guest", "safety", "strategy"},
-    "seeds": {"archive", "crawl", "frontier", "language"},
+    "seeds": {"archive", "crawl", "frontier", "language", "reading", "strategy"},
     "cli": {
         "archive", "corpus", "crawl", "frontier", "guest", "language", "monitor", "reading",
         "seeds", "strategy",
     },
     "lab": {
-        "archive", "cli", "crawl", "frontier", "guest", "language", "reading", "safety",
+        "archive", "cli", "crawl", "frontier", "guest", "language", "reading", "safety", "seeds",
         "strategy",
     },
 }  # fmt: skip
