@@ -36,7 +36,7 @@ GROUPS = {
         "crawl": "lswc crawl th --contact https://library.example/crawl",
         "contact-page": "lswc contact-page --lang th --out bot.html --contact me@library.example",
         "new": "lswc new th",
-        "seeds": "lswc seeds urls.csv --lang th --out my-seeds",
+        "seeds": "lswc seeds --lang cy --from web-languages web-languages",
     },
     "Look at a crawl, and use it": {
         "watch": "lswc watch crawls/th",

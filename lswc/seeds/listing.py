@@ -69,4 +69,4 @@ def report_of(left_out: Mapping[str, str]) -> str:
 
 
 def _name(source: str) -> str:
-    return _NOT_NAMES.sub(" ", source).strip()[:_LONGEST] or "a list"
+    return " ".join(_NOT_NAMES.sub(" ", source).split())[:_LONGEST] or "a list"

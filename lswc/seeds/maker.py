@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
+from ipaddress import ip_address
 from shutil import rmtree
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ from lswc.errors import writing
 from lswc.files import whole
 from lswc.language import Identifier
 from lswc.language.registry import language
+from lswc.outcomes import Outcome
 from lswc.plurals import numbered
 from lswc.seeds.candidates import Asked, SeedError
 from lswc.seeds.catalogue import source_called
@@ -28,7 +30,7 @@ from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from scrapy.settings import Settings
@@ -182,10 +184,25 @@ def _chosen(
     else:
         bounds = SeedBounds(opts.most, opts.per_domain)
         judge = _judge(codes, identifiers, codes[0] if opts.trust else None)
-        chosen = choose(ranked, judge, codes, bounds, left)
+        chosen = choose(_public(ranked, left), judge, codes, bounds, left)
     left["enough seeds"] += len(pool) - left.total() - sum(map(len, chosen.values()))
     passed.update(+left)
     return chosen
+
+
+def _public(places: Iterable[Place], left: Counter[str]) -> Iterator[Place]:
+    """Leave out private addresses, and names without a dot: no visit says what they are."""
+    for place in places:
+        url = parse(place.url)
+        host = url.hostname.strip("[]") if url else ""
+        try:
+            is_public = ip_address(host).is_global
+        except ValueError:
+            is_public = "." in host
+        if is_public:
+            yield place
+        else:
+            left[str(Outcome.ADDRESS_NOT_PUBLIC)] += 1
 
 
 def _judge(codes: list[str], identifiers: dict[str, Identifier], trusted: str | None) -> Judge:

@@ -212,6 +212,7 @@ def test_any_text_is_read(text: str) -> None:
         ("<?xml version='1.0'?><opml version='2.0'/>", "opml"),
         ("<?xml version='1.0'?><sparql xmlns='x'/>", "sparql"),
         ("<ul><li><a href='https://a.com/'>a</a></ul>", "html"),
+        ("<p align=center><img src=x></p>\n\n# List\n- [a](https://a.com/)\n", "links"),
     ],
 )  # fmt: skip
 def test_a_format_is_recognised_by_what_is_in_it(tmp_path: Path, text: str, format_: str) -> None:

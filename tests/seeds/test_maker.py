@@ -198,6 +198,27 @@ def test_a_list_is_taken_at_its_word_if_asked(tmp_path: Path) -> None:
     assert told.counts["passed over"] == {"enough seeds": 1}
 
 
+def test_what_is_on_no_public_address_is_no_seed(tmp_path: Path) -> None:
+    hosts = ("10.0.0.1", "127.0.0.1", "[::1]", "localhost", "169.254.1.1", "8.8.8.8", "a.com")
+    told = made(tmp_path, "".join(f"http://{host}/\n" for host in hosts), "th", trust=True)
+    assert sorted(listed(tmp_path, "th")) == ["http://8.8.8.8/", "http://a.com/"]
+    assert told.counts["passed over"] == {"address not public": 5}
+
+
+def test_the_list_names_its_source_and_kinds_and_says_that_nothing_was_visited(
+    tmp_path: Path,
+) -> None:
+    text = "# News\n- https://a.com/\n- https://b.com/\n# Else\n- https://c.gov.th/\n"
+    made(tmp_path, text, "th", trust=True, called="a page\nof mine · # <b>")
+    found = (tmp_path / "out" / "th.txt").read_text("utf-8").splitlines()
+    assert found[0].startswith("# Thai: ")
+    heads = [line for line in found[1:] if line.startswith("#")]
+    assert [head.rpartition(" · 20")[0] for head in heads] == [
+        "# News · a page of mine <b>", "# Government · a page of mine <b>",
+    ]  # fmt: skip
+    assert all(head.endswith(" · not visited") for head in heads)
+
+
 def test_the_command_prints_what_it_did(tmp_path: Path) -> None:
     (tmp_path / "given").write_text("1,www.bot.or.th\n2,a.com\n")
     out = tmp_path / "out"

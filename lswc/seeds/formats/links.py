@@ -53,6 +53,7 @@ _AFTER = ".,;:!?*_~'\"»”’…。、，；）］」"
 _MARKS = re.compile(
     r"\]\(\s*<?(?:https?:)?//|<https?://|\bhref\s{0,9}=|^\s*[-*+•]\s+\S", re.M | re.I
 )
+_MARKDOWN = re.compile(r"\]\(\s*<?https?://|^\s{0,8}[-*+]\s+<?https?://", re.MULTILINE)
 _AUTOLINK = re.compile(r"<[^\s<>]+\.[^\s<>]+>\s")
 _ADDRESS = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 _COLUMNS = re.compile(r"^[^\t]*\t|^[^,]*,[^ ,]*,|^\d+,", re.MULTILINE)
@@ -61,6 +62,11 @@ _COLUMNS = re.compile(r"^[^\t]*\t|^[^,]*,[^ ,]*,|^\d+,", re.MULTILINE)
 def is_autolink(start: str) -> bool:
     """Tell whether a text begins with an address in angle brackets."""
     return _AUTOLINK.match(start) is not None
+
+
+def has_markdown(start: str) -> bool:
+    """Tell whether a text has links as Markdown writes them, whatever else is in it."""
+    return _MARKDOWN.search(start) is not None
 
 
 def is_prose(start: str) -> bool:
