@@ -24,10 +24,14 @@ class Listed(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where the seeds of a list are from: the source's name, and the day (ISO 8601)."""
+    """Where the seeds of a list are from: the source's name, and the day (ISO 8601).
+
+    ``is_seen`` says that the source itself has been to its sites, as a crawl has.
+    """
 
     source: str
     day: str
+    is_seen: bool = False
 
 
 def text_of(language: str, listed: Iterable[Listed], origin: Origin) -> str:
@@ -41,7 +45,8 @@ def text_of(language: str, listed: Iterable[Listed], origin: Origin) -> str:
     parts = [f"# {language}: where a crawl starts. docs/seeds.md says how such a list is made.\n"]
     for kind, ones in groups.items():
         if ones:
-            visited = "" if any(one.note for one in ones) else " · not visited"
+            is_seen = origin.is_seen or any(one.note for one in ones)
+            visited = "" if is_seen else " · not visited"
             lines = [f"{one.url}  # {one.note}" if one.note else one.url for one in ones]
             parts.append("\n".join([f"# {kind} · {source} · {origin.day}{visited}", *lines, ""]))
     return "\n".join(parts)

@@ -44,6 +44,7 @@ FETCHED = 4
 """How many times as many pages as seeds are fetched to find them."""
 
 _ANY = "any"
+_SEEN = frozenset({"crawl", "nominations", "warc"})  # formats of those who were there
 
 
 class Made(NamedTuple):
@@ -72,12 +73,13 @@ def make(opts: argparse.Namespace, sources: Sequence[Path], settings: Settings, 
     _check(opts, codes)
     if opts.fetch and not settings.get("LSWC_WEB"):
         contact(settings)  # now: a large file takes long to read
-    reader = FORMATS[_format(opts, sources)]
+    name = _format(opts, sources)
+    reader = FORMATS[name]
     identifiers = {code: Identifier(language(code)) for code in codes}
     known = tuple(dict.fromkeys([*codes, *_bases(codes)]))
     asked = Asked(known, partial(_told, identifiers), say=say, dialects=opts.dialects)
     tlds = frozenset(name.strip(" .").lower() for name in opts.tlds.split(",") if name.strip())
-    work = _Work(codes, opts, _origin(opts, sources), say)
+    work = _Work(codes, opts, _origin(opts, sources, name), say)
     with database() as db:
         pool = Pool(db, asked.passed, opts.random_seed, tlds)
         usable = sum(pool.add(reader(source, asked)) for source in sources)
@@ -132,11 +134,11 @@ def _format(opts: argparse.Namespace, sources: Sequence[Path]) -> str:
     return name
 
 
-def _origin(opts: argparse.Namespace, sources: Sequence[Path]) -> Origin:
+def _origin(opts: argparse.Namespace, sources: Sequence[Path], name: str) -> Origin:
     """Return what the lists say of where their seeds are from, and when they were read."""
     files = ", ".join(path.name for path in sources[:3]) + (" and more" if sources[3:] else "")
     title = source_called(opts.source).title if opts.source else files
-    return Origin(opts.called or title, datetime.now(UTC).date().isoformat())
+    return Origin(opts.called or title, datetime.now(UTC).date().isoformat(), name in _SEEN)
 
 
 def _nothing(sources: Sequence[Path], passed: Counter[str]) -> str:
