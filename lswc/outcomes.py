@@ -34,6 +34,7 @@ class Outcome(StrEnum):
     NOARCHIVE = "noarchive", "The page asks not to be kept; its links were followed."
     STATUS = "status", "The server answered with this error."
     STATUS_INVALID = "status invalid", "The server answered with a status that there isn't."
+    COOKIE_WALL = "cookie wall", "The server sends back whoever asks, whatever cookies it set."
     REDIRECT_LOOP = "redirect loop", "The URL leads back to itself."
     TOO_MANY_REDIRECTS = "too many redirects", "More in a row than REDIRECT_MAX_TIMES."
     TOO_LARGE = "too large", "The body is larger than DOWNLOAD_MAXSIZE, or LSWC_MAX_DOCUMENT."
@@ -148,6 +149,10 @@ class Outcome(StrEnum):
     TOO_MANY_GUESSES = (
         "too many guesses",
         "Only a script names it, and too little of what scripts named on its server is there.",
+    )
+    LANGUAGE_SWITCH = (
+        "language switch",
+        "The link only sets a language, and its server is sent the cookie of the crawl's.",
     )
     NOFOLLOW = "nofollow", "The page, or the link, asks not to be followed."
 

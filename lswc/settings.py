@@ -178,6 +178,10 @@ LSWC_MAX_PER_DOMAIN = 4
 # Requests at a time to one server. More are never sent.
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 
+# Whether a server that shows its pages only to who sends back its cookies is sent them
+# (safety.md#cookies). No other cookie is ever sent.
+COOKIES_ENABLED = True
+
 # Safety: off at 0, or if empty
 
 # Networks that may be asked besides the public internet, such as `10.1.0.0/16`.
@@ -255,6 +259,9 @@ DOWNLOADER_MIDDLEWARES = {
     # The downloader counts the same: to put heads together for their lengths took 3 % of a page.
     "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    # Its cookies would go from one page to the next, whichever came first.
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+    "lswc.crawl.cookies.CookiesMiddleware": 700,
     "lswc.crawl.requests.RedirectMiddleware": 600,
     "lswc.crawl.transport.refused.CompressionMiddleware": 590,
     "lswc.crawl.guest_middleware.RetryMiddleware": 550,
@@ -304,7 +311,6 @@ DOWNLOAD_HANDLERS = {
 }
 # A page is one item; more at a time only cost tasks.
 CONCURRENT_ITEMS = 1
-COOKIES_ENABLED = False
 # A proxy connects where it likes, and round the resolver of LSWC_WEB too.
 HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.

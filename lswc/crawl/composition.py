@@ -23,13 +23,21 @@ from lswc.crawl.readers import Readers
 from lswc.crawl.rendering import Rendering
 from lswc.crawl.requisite_offers import Requisites
 from lswc.crawl.scrapy_internet import ScrapyInternet
-from lswc.crawl.stores import control_of, frontier_of, guest_stores, seen_paragraphs_of
+from lswc.crawl.stores import (
+    control_of,
+    frontier_of,
+    guest_stores,
+    learned_of,
+    seen_paragraphs_of,
+)
 from lswc.crawl.upkeep import Upkeep
+from lswc.crawl.walls import Walls
 from lswc.errors import ConfigError, LswcError
 from lswc.guest.admission import Reach
 from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest
 from lswc.guest.network import PROBED, Network
+from lswc.guest.server_cookies import ServerCookies
 from lswc.safety.server_limits import limits_of
 from lswc.urls import Url, parse
 
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
+    from lswc.guest.learned import Learned
     from lswc.safety.server_limits import Limits
 
 logger = logging.getLogger(__name__)
@@ -49,6 +58,7 @@ logger = logging.getLogger(__name__)
 class Parts:
     """The parts of a crawl under way in this process.
 
+    ``walls`` is None if no server is sent cookies.
     ``closing`` is called with the reason for which the crawl closes, while it can still be read.
     """
 
@@ -66,6 +76,8 @@ class Parts:
     listings: Listings
     pages: Pages
     earlier: Earlier | None
+    learned: Learned
+    walls: Walls | None
     closing: Callable[[str], None] = lambda _: None
 
     def close(self, reason: str = "") -> None:
@@ -76,6 +88,7 @@ class Parts:
         self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (
             self.guest.close,
+            self.learned.close,
             lambda: self.closing(reason),
             lambda: self.archive.close(whole=not self.commits.halted),
         )
@@ -131,10 +144,16 @@ def _composed(
         opened.callback(paragraphs.close)
     stores = guest_stores(crawl, frontier, control)
     opened.callback(stores.backoff.close)
+    learned = learned_of(crawl, frontier)
+    opened.callback(learned.close)
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     leases = Leases(crawl, frontier, guest, commits, stats)
     readers = Readers(crawl)
+    walls = None
+    if settings.getbool("COOKIES_ENABLED"):
+        cookies = ServerCookies(learned)
+        walls = Walls(crawl, guest, commits, readers, cookies, internet.download)
     rendering = Rendering(crawl, frontier, readers, guest, commits, internet.download)
     requisites = Requisites(crawl, commits, guest, readers)
     earlier = _earlier(crawl)
@@ -154,15 +173,26 @@ def _composed(
         guest,
         commits,
         leases,
-        Upkeep(crawl, archive, guest, commits, leases),
+        Upkeep(crawl, archive, guest, commits, leases, learned),
         readers,
         rendering,
         requisites,
         listings,
         Pages(
-            crawl, frontier, commits, guest, readers, rendering, requisites, listings, paragraphs
+            crawl,
+            frontier,
+            commits,
+            guest,
+            readers,
+            rendering,
+            requisites,
+            listings,
+            paragraphs,
+            walls,
         ),
         earlier,
+        learned,
+        walls,
     )
 
 

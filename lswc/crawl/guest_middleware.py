@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from lswc.crawl.composition import parts_of
 from lswc.crawl.failures import is_silence
-from lswc.crawl.requests import BROKEN_OFF, GO, RENDERING, RULES, page_visit_of, url_of
+from lswc.crawl.requests import BROKEN_OFF, GO, RENDERING, RULES, STEP, page_visit_of, url_of
 from lswc.crawl.transport.refused import Refused, address_refusal
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
@@ -61,7 +61,8 @@ class GuestMiddleware:
         if url is None or GO in request.meta:
             return None
         try:
-            decision = await self._decision(request, url, waits=visit is None)
+            waits = visit is None or STEP in request.meta
+            decision = await self._decision(request, url, waits=waits)
         except LswcError as error:
             self._commits.fail(error)
             raise Refused(Outcome.LOST) from error
@@ -77,7 +78,8 @@ class GuestMiddleware:
             decision = await self._guest.may(url, request.url, file)
             if isinstance(decision, Wait) and waits:
                 await self._guest.sleep(decision.seconds)
-                if RENDERING in request.meta and request.meta[RENDERING].is_over:
+                waiting = request.meta.get(RENDERING) or page_visit_of(request)
+                if waiting is not None and waiting.is_over:
                     return Refuse(Outcome.LOST)
             elif isinstance(decision, Fails) and not self._is_retried(request, decision):
                 return self._guest.give_up(url)
@@ -187,7 +189,9 @@ class RetryMiddleware(retry.RetryMiddleware):
 def _twin(request: Request, exception: Exception) -> Request | None:
     """Return the twin of a page's request that was refused a connection."""
     visit, url = page_visit_of(request), url_of(request)
-    if visit is None or url is None or (url.scheme, url.port) != ("http", 80):
+    if visit is None or STEP in request.meta:
+        return None
+    if url is None or (url.scheme, url.port) != ("http", 80):
         return None
     if not isinstance(exception, DownloadConnectionRefusedError):
         return None

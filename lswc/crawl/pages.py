@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lswc.crawl.readers import ReaderError, Unread
+from lswc.crawl.readers import Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
+from lswc.crawl.transport.refused import Refused
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from lswc.crawl.readers import Readers
     from lswc.crawl.rendering import Rendering
     from lswc.crawl.requisite_offers import Requisites
+    from lswc.crawl.walls import Walls
     from lswc.frontier import Frontier
     from lswc.frontier.seen_paragraphs import SeenParagraphs
     from lswc.frontier.visit import Visit
@@ -172,6 +174,7 @@ class Page:
             opt_outs=self.visit.opt_outs,
             rendered=self.visit.rendered,
             truncated=self.visit.attempts[-1].truncated if self.visit.attempts else "",
+            cookies=self.visit.cookies,
             source=self.source,
             referrer=lease.referrer,
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -187,6 +190,7 @@ class Pages:
     ``readers`` read it, and once more as ``rendering`` shows it, if it is empty until its scripts
     run. What it needs, and the sitemaps of its server, are offered with its
     links if it is kept. ``paragraphs`` are those that pages had before, None unless text counts.
+    ``walls`` gets behind doorways, if the crawl sends cookies.
     """
 
     crawl: Crawl
@@ -198,6 +202,7 @@ class Pages:
     requisites: Requisites
     listings: Listings
     paragraphs: SeenParagraphs | None = None
+    walls: Walls | None = None
 
     async def parse(self, response: Response) -> AsyncIterator[Page]:
         """Yield the answer as one Page, once it is known what may be done with it."""
@@ -275,13 +280,18 @@ class Pages:
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         try:
             reading = await self.readers.read(asked, response.body)
+            if reading is not None and self.walls is not None and not visit.is_over:
+                response, reading = await self.walls.behind(visit, url, response, reading)
             if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
                 reading = await self.rendering.read(visit, response, asked, reading)
         except Unread as error:
             logger.warning("%s: %s", visit.url, error.outcome.sentence)
             self.commits.commit(visit, error.outcome)
             return None
-        except ReaderError as error:
+        except Refused as refused:
+            self.commits.commit(visit, refused.outcome)
+            return None
+        except LswcError as error:  # of its readers, or a store
             self.commits.fail(error)
             return None
         if visit.is_over:

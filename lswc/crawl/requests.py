@@ -34,6 +34,9 @@ GO = "lswc_go"
 RENDERING = "lswc_rendering"
 """Key in ``request.meta`` of what a request is sent for that a page in the browser needs."""
 
+STEP = "lswc_step"
+"""Key in ``request.meta`` of a request that a visit sends besides its own, to get behind a wall."""
+
 CUT = "cut"
 """Flag of a response whose body goes on: it was cut at the limit."""
 

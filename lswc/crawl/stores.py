@@ -12,6 +12,8 @@ from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.experience import taught_by
 from lswc.guest.control import InFolder
 from lswc.guest.guest import Stores
+from lswc.guest.learned import FILE as LEARNED_FILE
+from lswc.guest.learned import Learned
 from lswc.guest.rests import FILE as BACKOFF_FILE
 from lswc.guest.rests import Backoff
 from lswc.guest.slots import OwnSlots
@@ -85,6 +87,15 @@ def seen_paragraphs_of(crawl: Crawl, frontier: Frontier) -> SeenParagraphs | Non
     from lswc.frontier.seen_paragraphs import InFile
 
     return InFile(crawl.folder)
+
+
+def learned_of(crawl: Crawl, frontier: Frontier) -> Learned:
+    """Return what the crawl learned of servers so far; the caller closes it. Raises LswcError."""
+    if names_redis(crawl.store):
+        from lswc.crawl import workers
+
+        return workers.learned(frontier)
+    return Learned(crawl.folder / LEARNED_FILE)
 
 
 def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:

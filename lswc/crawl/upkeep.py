@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.leases import Leases
     from lswc.guest.guest import Guest
+    from lswc.guest.learned import Learned
 
 RENEWALS = 4
 """How often a lease is renewed in the time after which it would expire."""
@@ -32,11 +33,17 @@ class Upkeep:
     """
 
     def __init__(
-        self, crawl: Crawl, archive: Archive, guest: Guest, commits: Commits, leases: Leases
+        self,
+        crawl: Crawl,
+        archive: Archive,
+        guest: Guest,
+        commits: Commits,
+        leases: Leases,
+        learned: Learned,
     ) -> None:
         self._interval = max(crawl.lease_seconds / RENEWALS, 0.1)
         self._crawl, self._archive, self._guest = crawl, archive, guest
-        self._commits, self._leases = commits, leases
+        self._commits, self._leases, self._learned = commits, leases, learned
         self.changed: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -71,6 +78,7 @@ class Upkeep:
         before = self._guest.halt
         try:
             changed, allows = self._guest.look()
+            self._learned.look()
             if changed:
                 self._obey(allows)
         except LswcError as error:

@@ -25,9 +25,15 @@ from lswc.frontier.sharded_report import opened_all
 from lswc.frontier.shards import CLUSTER, addresses, are_several
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.guest import Stores
-from lswc.guest.redis_rules import SharedBackoff, SharedFiles
+from lswc.guest.redis_rules import SharedBackoff, SharedFiles, SharedLearned
 from lswc.guest.redis_slots import SharedSlots
-from lswc.guest.sharded import ShardedBackoff, ShardedFiles, ShardedSlots, on_servers_of
+from lswc.guest.sharded import (
+    ShardedBackoff,
+    ShardedFiles,
+    ShardedLearned,
+    ShardedSlots,
+    on_servers_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
     from lswc.frontier.seen_paragraphs import SeenParagraphs
     from lswc.guest.control.store import Instructions
     from lswc.guest.control_in_effect import ControlInEffect
+    from lswc.guest.learned import Learned
     from lswc.strategy import Experience
 
 CONNECT_SECONDS = 3
@@ -153,6 +160,13 @@ def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> 
         SharedBackoff(connection, first),
         SharedFiles(connection),
     )
+
+
+def learned(frontier: Frontier) -> Learned:
+    """Return what the workers of a crawl learned of servers. Raises LswcError."""
+    if isinstance(frontier, ShardedFrontier):
+        return ShardedLearned(frontier)
+    return SharedLearned(_shared(frontier).connection)
 
 
 def _shared(frontier: Frontier) -> RedisFrontier:

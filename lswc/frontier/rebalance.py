@@ -117,6 +117,7 @@ def _of_left_out(member: str) -> int:
 _OF_SERVERS = (
     _Hash("taken", "hscan_iter", _of_taken, "HSET", "HDEL"),
     _Hash("left_out", "hscan_iter", _of_left_out, "HSET", "HDEL"),
+    _Hash("learned", "hscan_iter", _of_left_out, "HSET", "HDEL"),
     _Hash("backoff", "hscan_iter", shard_of_server, "HSET", "HDEL"),
     _Hash("rules", "hscan_iter", _of_rules, "HSET", "HDEL"),
     _Hash("rules:until", "zscan_iter", _of_rules, "ZADD", "ZREM"),

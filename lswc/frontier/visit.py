@@ -248,7 +248,8 @@ class Record:
     ``content_language`` is the language that the server says, ``vary`` what its answer depends on:
     both as in the headers, "" without one. ``opt_outs`` is what
     the page says against mining its text, and where; ``rendered`` says that it was read as a
-    browser showed it; ``truncated`` why it isn't whole, as in an Attempt. ``time`` is UTC, ISO
+    browser showed it; ``truncated`` why it isn't whole, as in an Attempt; ``cookies`` what it was
+    asked for with, as its Cookie said. ``time`` is UTC, ISO
     8601. ``visit`` is the number of the page's visit, from 1, and ``change`` says what became of
     its text since the one before: ``new``, ``changed`` or ``unchanged``.
     """
@@ -279,6 +280,7 @@ class Record:
     opt_outs: tuple[str, ...]
     rendered: bool
     truncated: str
+    cookies: str
     source: str
     referrer: str | None
     time: str
@@ -317,6 +319,7 @@ class Visit:
     ``opt_outs`` what it says against mining its text, and where; ``requisites`` are the URLs that
     it needs besides, if it is archived: they are among the ``offers``.
 
+    ``cookies`` are those that its answer depends on, as its request's Cookie said them.
     ``rendered`` says that its page is what a browser showed;
     ``fetched`` are the requests sent for what the page asked for there, ``scripts`` the URLs
     of those that needed none, as another page had asked for them.
@@ -349,6 +352,7 @@ class Visit:
     requisites: Sequence[str] = ()
     postponed: bool = False
     rendered: bool = False
+    cookies: str = ""
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
     is_over: bool = False

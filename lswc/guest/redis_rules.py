@@ -1,10 +1,11 @@
-"""Rules and rests of servers in Redis: what they asked of a crawl of many workers.
+"""Rules and rests of servers in Redis, and what was learned of them, for a crawl of many workers.
 
 A server that told one worker needn't tell the next.
 """
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections import OrderedDict
 from importlib.resources import files
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.frontier.redis_script import shared_source, texts
 from lswc.frontier.rides import Ride
 from lswc.guest.internet import ROBOTS, TDMREP
+from lswc.guest.learned import Key, Learned
 from lswc.guest.rests import Backoff, Rest
 
 if TYPE_CHECKING:
@@ -118,3 +120,55 @@ class SharedBackoff(Backoff):
 
     def close(self) -> None:
         """Do nothing: the rests outlive this worker."""
+
+
+class SharedLearned(Learned):
+    """What any worker learned of servers.
+
+    ``look`` learns, each second, what the others found, if any did. Methods raise LswcError.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.heard = lambda key: None
+        self._values = {}
+        self._versions: dict[Connection, Any] = {}
+        self.look()
+
+    def look(self) -> None:
+        self._take(self._changed(self._connection))
+
+    def _take(self, found: dict[Key, Any] | None) -> None:
+        """Take notice of all that is known, if anything else is than before."""
+        if found is None:
+            return
+        before, self._values = self._values, found
+        for key in before.keys() | found.keys():
+            if before.get(key) != found.get(key):
+                self.heard(key)
+
+    def _changed(self, connection: Connection) -> dict[Key, Any] | None:
+        """Return all that a Redis knows, None if it knew as much before."""
+        with connection.errors():
+            version = connection.client.get(f"{connection.prefix}learned:version")
+            if version == self._versions.get(connection, ()):
+                return None
+            rows: Any = connection.client.hgetall(f"{connection.prefix}learned")
+        self._versions[connection] = version
+        return {
+            (server, subject): json.loads(value)
+            for field, value in texts(rows).items()
+            for server, _, subject in (field.partition("\n"),)
+        }
+
+    def _write(self, key: Key, value: Any) -> None:
+        self._keep(self._connection, key, value)
+
+    def _keep(self, connection: Connection, key: Key, value: Any) -> None:
+        with connection.errors(), connection.client.pipeline() as both:
+            both.hset(f"{connection.prefix}learned", "\n".join(key), json.dumps(value))
+            both.incr(f"{connection.prefix}learned:version")
+            both.execute()
+
+    def close(self) -> None:
+        """Do nothing: what was learned outlives this worker."""

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from lswc.errors import AwayError
 from lswc.guest.control.redis_store import InRedis
-from lswc.guest.redis_rules import SharedBackoff, SharedFiles
+from lswc.guest.redis_rules import SharedBackoff, SharedFiles, SharedLearned
 from lswc.guest.redis_slots import SharedSlots
 from lswc.guest.slots import SOON
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from lswc.frontier.sharded import Part, ShardedFrontier
+    from lswc.guest.learned import Key
     from lswc.guest.slots import Group
 
     Each = Callable[[Callable[[InRedis], Any]], list[Any]]
@@ -62,6 +63,29 @@ class ShardedBackoff(SharedBackoff):
     def _write(self, server: str) -> None:
         part = self._frontier.part_of(server)
         self._frontier.ask(part, partial(self._keep, part.connection, server))
+
+
+class ShardedLearned(SharedLearned):
+    """What any worker learned of servers."""
+
+    def __init__(self, frontier: ShardedFrontier) -> None:
+        self._frontier = frontier
+        self._found: dict[int, dict[Key, Any]] = {}
+        super().__init__(frontier.parts[0].connection)
+
+    def look(self) -> None:
+        def ask(part: Part) -> bool:
+            found = self._changed(part.connection)
+            if found is not None:
+                self._found[part.index] = found
+            return found is not None
+
+        if any(self._frontier.ask_all(ask)):
+            self._take({key: one for some in self._found.values() for key, one in some.items()})
+
+    def _write(self, key: Key, value: Any) -> None:
+        part = self._frontier.part_of(key[0])
+        self._frontier.ask(part, partial(self._keep, part.connection, key, value))
 
 
 class ShardedSlots:

@@ -63,7 +63,8 @@ def _record(url: str) -> Record:
         reason="", guessed=False, distance=0, tier=0, expected=None, depth=0,
         server_status="relevant", simhash="0" * 16, near_duplicate=False, content_language="",
         vary="", opt_outs=("noai (META)", "noimageai (META)"), rendered=True, truncated="",
-        source="seed", referrer=None, time="2026-01-01T00:00:00Z", visit=1, change="new",
+        cookies="", source="seed", referrer=None, time="2026-01-01T00:00:00Z", visit=1,
+        change="new",
     )  # fmt: skip
 
 

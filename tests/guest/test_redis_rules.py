@@ -13,7 +13,7 @@ from lswc.frontier.redis_script import Connection
 from lswc.guest import redis_rules
 from lswc.guest.decisions import End, Refuse
 from lswc.guest.internet import ROBOTS, TDMREP
-from lswc.guest.redis_rules import SharedFiles
+from lswc.guest.redis_rules import SharedFiles, SharedLearned
 from tests.guest.world import POLITE, Hosted
 
 if TYPE_CHECKING:
@@ -97,3 +97,20 @@ def test_they_are_few_and_small(shared: Connection, monkeypatch: pytest.MonkeyPa
     assert files.get(ROBOTS, "long") is None
     files.put(ROBOTS, "short", b"#", 0.0)
     assert files.get(ROBOTS, "short") is None, "it is over"
+
+
+def test_what_one_worker_learned_of_a_server_all_know(
+    shared: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = SharedLearned(shared), SharedLearned(shared)
+    heard: list[tuple[str, str]] = []
+    two.heard = heard.append
+    one.put(SERVER, "cookies", {"sent": [["a", "1"]]})
+    assert two.get(SERVER, "cookies") is None
+    two.look()
+    assert two.get(SERVER, "cookies") == {"sent": [["a", "1"]]}
+    assert heard == [(SERVER, "cookies")]
+    assert SharedLearned(shared).get(SERVER, "cookies") == {"sent": [["a", "1"]]}
+    monkeypatch.setattr(shared.client, "hgetall", None)
+    two.look()  # as nothing is new, nothing is read
+    one.close()

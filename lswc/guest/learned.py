@@ -1,0 +1,79 @@
+"""What a crawl learned of servers for its next requests: kept in its folder, one line a lesson."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lswc.archive.appended_files import Appended, replace
+from lswc.errors import writing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FILE = "learned.jsonl"
+"""Name of the file in the crawl folder."""
+
+Key = tuple[str, str]
+"""A server, or what else is learned of, and the subject."""
+
+
+class Learned:
+    """The latest that was learned of each server, by subject; values are what JSON has.
+
+    ``heard`` is called with each key whose value is another now, also if another worker found it.
+    Raises LswcError if the file can't be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.heard: Callable[[Key], None] = lambda key: None
+        with writing(path):
+            text = path.read_text("utf-8", errors="replace") if path.exists() else ""
+            self._values = _read(text)
+            new = path.with_suffix(".new")
+            new.write_bytes(b"".join(_row(key, value) for key, value in self._values.items()))
+            replace(path, new)
+        self._file = Appended(path)
+
+    def get(self, server: str, subject: str) -> Any:
+        """Return what was learned; None if nothing was."""
+        return self._values.get((server, subject))
+
+    def put(self, server: str, subject: str, value: Any) -> None:
+        """Keep what was learned, for the runs and workers to come."""
+        key = server, subject
+        if self._values.get(key) == value:
+            return
+        self._values[key] = value
+        self._write(key, value)
+        self.heard(key)
+
+    def keys(self, subject: str) -> list[str]:
+        """Return of which servers anything is known of a subject."""
+        return [server for server, about in self._values if about == subject]
+
+    def _write(self, key: Key, value: Any) -> None:
+        self._file.append(_row(key, value))
+
+    def look(self) -> None:
+        """Learn what other workers found: here there are none."""
+
+    def close(self) -> None:
+        """Close the file, durably."""
+        self._file.close()
+
+
+def _row(key: Key, value: Any) -> bytes:
+    return json.dumps([*key, value]).encode() + b"\n"
+
+
+def _read(text: str) -> dict[Key, Any]:
+    values: dict[Key, Any] = {}
+    for line in text.split("\n")[:-1]:
+        try:
+            server, subject, value = json.loads(line)
+        except (ValueError, TypeError):
+            continue  # torn by a kill or a power cut: it is learned anew
+        values[server, subject] = value
+    return values

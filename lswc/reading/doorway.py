@@ -1,0 +1,127 @@
+"""Doorways: a page that is nothing but a form of one button, which leads to what is behind it.
+
+"Enter", "I am 18", "Accept": a person presses it, and the server sets a cookie. Nothing is filled
+in, and nothing is pressed that could do more than open a door.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
+
+from selectolax.lexbor import LexborHTMLParser
+
+from lswc.language.base_url import Base
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+LARGEST = 100_000
+"""Bytes of a page that may be a doorway."""
+
+MAX_TEXT = 3_000
+"""Characters of its text: a notice of what is behind it."""
+
+FEW_LINKS = 6
+"""Links of a doorway to its own site: terms of use, privacy, a choice of languages."""
+
+_MOST_FIELDS, _LONGEST = 20, 2_000
+_PRESSED = {"submit", "image", "button"}
+_OTHERS_DO_MORE = re.compile(
+    r"delete|remove|log.?(?:in|out|on|off)|sign.?(?:in|up|out|off)|subscri|regist|buy|order"
+    r"|cart|checkout|basket|pa(?:y|id)\b|payment|donat|vote|poll|search|contact|comment|install"
+    r"|reset|password|captcha|challenge|upload|report|send|mail",
+    re.IGNORECASE,
+)
+_REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]*)", re.IGNORECASE)
+_SOON = 10.0
+
+
+class Door(NamedTuple):
+    """What pressing a doorway's only button asks for."""
+
+    url: str
+    method: str = "GET"
+    body: str = ""
+
+
+def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
+    """Return what a page's only button asks for, or its refresh; None if it is no doorway.
+
+    ``url`` is the page's own.
+    """
+    if len(body) > LARGEST or (b"<form" not in (lower := body.lower()) and b"refresh" not in lower):
+        return None
+    page = LexborHTMLParser(body.decode(charset if _is_known(charset) else "utf-8", "replace"))
+    page.strip_tags(["script", "style", "template", "noscript"])
+    if page.body is None or len(page.body.text()) > MAX_TEXT:
+        return None
+    base = Base(url)
+    if page.css_first("input[type=password], input[type=file], textarea, select") is not None:
+        return None
+    forms = [form for form in page.css("form") if _leads_home(form, base, url)]
+    if len(forms) > 1 or sum(_is_home(link, base, url) for link in page.css("a[href]")) > FEW_LINKS:
+        return None
+    return _of_form(forms[0], base, url) if forms else _refresh(page, base)
+
+
+def _is_known(charset: str) -> bool:
+    try:
+        "".encode(charset)
+    except (LookupError, UnicodeError):
+        return False
+    return True
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]
+
+
+def _is_home(link: LexborNode, base: Base, url: str) -> bool:
+    return _host(base.join(link.attributes.get("href") or "")) == _host(url)
+
+
+def _leads_home(form: LexborNode, base: Base, url: str) -> bool:
+    """Tell whether a form is sent to where its page is: another one lets visitors leave."""
+    return _host(base.join(form.attributes.get("action") or url)) == _host(url)
+
+
+def _of_form(form: LexborNode, base: Base, url: str) -> Door | None:
+    fields: list[tuple[str, str]] = []
+    buttons = 0
+    for control in form.css("input, button"):
+        kind = (control.attributes.get("type") or "").lower()
+        kind = kind or ("submit" if control.tag == "button" else "text")
+        name, value = control.attributes.get("name") or "", control.attributes.get("value")
+        if kind in _PRESSED:
+            buttons += 1
+            value = value or ""
+        elif kind == "checkbox":
+            value = value or "on"
+        elif kind != "hidden":
+            return None
+        if name:
+            fields.append((name, value or ""))
+    said = urlencode(fields, errors="replace")
+    action = (base.join(form.attributes.get("action") or url)).partition("#")[0]
+    about = f"{action} {said} {form.text()}"
+    if buttons != 1 or len(fields) > _MOST_FIELDS or len(said) > _LONGEST:
+        return None
+    if _OTHERS_DO_MORE.search(about.replace(_host(url), "", 1)):
+        return None
+    if (form.attributes.get("method") or "").lower() == "post":
+        return Door(action, "POST", said)
+    bare = action.partition("?")[0]
+    return Door(f"{bare}?{said}" if said else bare)
+
+
+def _refresh(page: LexborHTMLParser, base: Base) -> Door | None:
+    """Return where a page that only waits sends its visitors."""
+    for meta in page.css("meta[http-equiv]"):
+        if (meta.attributes.get("http-equiv") or "").strip().lower() != "refresh":
+            continue
+        found = _REFRESH.match(meta.attributes.get("content") or "")
+        if found and found[1].count(".") < 2 and float(found[1].strip(".") or 0) <= _SOON:
+            return Door(base.join(found[2].strip()) if found[2].strip() else base.join(""))
+    return None
