@@ -261,7 +261,6 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     # Its cookies would go from one page to the next, whichever came first.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-    "lswc.crawl.cookies.CookiesMiddleware": 700,
     "lswc.crawl.requests.RedirectMiddleware": 600,
     "lswc.crawl.transport.refused.CompressionMiddleware": 590,
     "lswc.crawl.guest_middleware.RetryMiddleware": 550,

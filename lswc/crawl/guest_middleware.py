@@ -13,6 +13,7 @@ from lswc.crawl.composition import parts_of
 from lswc.crawl.failures import is_silence
 from lswc.crawl.requests import BROKEN_OFF, GO, RENDERING, RULES, STEP, page_visit_of, url_of
 from lswc.crawl.transport.refused import Refused, address_refusal
+from lswc.crawl.walls import REDIRECTS
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ClosingError
@@ -20,6 +21,7 @@ from lswc.guest.rests import OVERLOADED
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
     from typing import Self
 
     from scrapy import Spider
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.commits import Commits
+    from lswc.crawl.walls import Walls
     from lswc.frontier.visit import Visit
     from lswc.guest.decisions import Decision
     from lswc.guest.guest import Guest
@@ -37,18 +40,22 @@ if TYPE_CHECKING:
 class GuestMiddleware:
     """Sends only what the guest lets go, and reports to it how that ended.
 
-    A page's request comes back to the scheduler while it has to wait; any other waits here.
+    A page's request comes back to the scheduler while it has to wait; any other waits here. It is
+    sent with the cookies that its server wants, and a redirect for the lack of them is none.
     """
 
-    def __init__(self, guest: Guest, commits: Commits, settings: BaseSettings) -> None:
-        self._guest, self._commits = guest, commits
+    def __init__(
+        self, guest: Guest, commits: Commits, settings: BaseSettings, walls: Walls | None = None
+    ) -> None:
+        self._guest, self._commits, self._walls = guest, commits, walls
+        self._jars = {} if walls is None else walls.cookies.jars
         self._retried = {int(status) for status in settings.getlist("RETRY_HTTP_CODES")}
         self._retries = settings.getint("RETRY_TIMES") * settings.getbool("RETRY_ENABLED")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         parts = parts_of(crawler)
-        return cls(parts.guest, parts.commits, crawler.settings)
+        return cls(parts.guest, parts.commits, crawler.settings, parts.walls)
 
     async def process_request(self, request: Request) -> Request | Response | None:
         """Return None to send a request, or itself to send it later. Raises Refused.
@@ -91,6 +98,8 @@ class GuestMiddleware:
     ) -> Request | Response | None:
         if isinstance(decision, Go):
             request.meta[GO] = decision
+            if visit is not None or RENDERING in request.meta:
+                self._dress(request, visit, decision.url)
             if visit is not None:
                 visit.opt_outs = decision.opt_outs
                 self._guest.keep_away(visit, decision.rest)  # however it may end
@@ -106,16 +115,41 @@ class GuestMiddleware:
             self._guest.keep_away(visit, self._guest.wait(visit.lease.server))
         raise Refused(decision.outcome)
 
+    def _dress(self, request: Request, visit: Visit | None, url: Url) -> None:
+        """Let a request bring what its server wants to see now, and nothing else."""
+        if STEP in request.meta:
+            return
+        jar = self._jars.get(url.server)
+        cookies = "" if jar is None else jar.header(url.href)
+        request.headers.pop("Cookie", None)
+        if cookies:
+            request.headers["Cookie"] = cookies
+        if visit is not None:
+            visit.cookies = cookies
+
     def _is_retried(self, request: Request, failure: Fails) -> bool:
         retries = request.meta.get("retry_times", 0)
         return failure.answer.status in self._retried and retries < self._retries
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Report an answer to the guest."""
+    def process_response(
+        self, request: Request, response: Response
+    ) -> Response | Awaitable[Response]:
+        """Report an answer to the guest; return what is behind it, if it is a wall."""
         go = request.meta.pop(GO, None)  # now: a retry is a copy of the request
         if go is not None:
             self._end(request, go, _end_of(request, response))
+        if response.status in REDIRECTS and self._walls is not None and STEP not in request.meta:
+            visit, url = page_visit_of(request), url_of(request)
+            if visit is not None and url is not None and not visit.is_over:
+                return self._passed(self._walls, visit, url, response)
         return response
+
+    async def _passed(self, walls: Walls, visit: Visit, url: Url, response: Response) -> Response:
+        try:
+            return await walls.passed(visit, url, response)
+        except LswcError as error:
+            self._commits.fail(error)
+            return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Report to the guest that no answer came."""

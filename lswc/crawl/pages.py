@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.readers import Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
+from lswc.crawl.walls import FEW_LINKS
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
@@ -63,6 +64,7 @@ NOT_MODIFIED = "not modified"
 LINKED = "linked by a relevant page"
 """Reason why a document is archived though its language can't be told."""
 
+_DOORWAYS = (b"<form", b"<FORM", b"efresh", b"EFRESH")
 _LINKED_DOCUMENTS = "linked documents"  # kind of counts
 
 LinkFacts = tuple[Status, Locality, bool, Anchor, Named, bool]
@@ -278,10 +280,11 @@ class Pages:
         if visit is None or url is None:
             return None  # of a request that another component sent
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
+        body, walls = response.body, self.walls
         try:
-            reading = await self.readers.read(asked, response.body)
-            if reading is not None and self.walls is not None and not visit.is_over:
-                response, reading = await self.walls.behind(visit, url, response, reading)
+            reading = await self.readers.read(asked, body)
+            if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
+                response, reading = await walls.behind(visit, url, response, reading)
             if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
                 reading = await self.rendering.read(visit, response, asked, reading)
         except Unread as error:
@@ -339,6 +342,18 @@ class Pages:
         is_one = document_named(content_type, name) or kind_of(content_type, body, name)
         left = is_one and not self.crawl.reading.documents
         return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
+
+
+def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:
+    """Tell whether a page may be a doorway, or have a switch to the crawl's language."""
+    if visit.is_over or visit.cookies:
+        return not visit.is_over
+    if len(reading.links) <= FEW_LINKS and any(sign in body for sign in _DOORWAYS):
+        return True
+    return reading.identified != PageLanguage.TARGET and any(
+        link.named == Named.TARGET and link.locality == Locality.SAME_SERVER
+        for link in reading.links
+    )
 
 
 def _weigh(page: Page, size: int, crawl: Crawl, seen: SeenParagraphs) -> None:

@@ -48,14 +48,18 @@ if TYPE_CHECKING:
 STEPS, TIMES = 8, 3
 """Requests that a visit may need to get in, at most; and those among them for its own URL."""
 
+FEW_LINKS = 12
+"""Links of a page that may be a doorway, to anywhere."""
+
 COOKIES = "cookies"
 """Kind of the counts of visits that needed more than their own request, by what became of them."""
 
-_REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS = (301, 302, 303, 307, 308)
+"""Statuses of answers that lead to a Location."""
+
 _WITH_BODY = (307, 308)
 _MISSING = (404, 410)
 _SET = Outcome.LANGUAGE_SWITCH
-_FEW_LINKS = 12  # of a page that may be a doorway, to anywhere
 _SWITCH = re.compile(
     r"(?:^|[/?&_.-])(?:(?:set|switch|change|select|choose)[_-]?)?"
     r"(?:lang(?:uage|ue)?s?|locale|lng|idioma|sprache|culture|hl)(?:[/=?&_.-]|$)",
@@ -91,15 +95,13 @@ class Walls:
 
     # Redirects
 
-    async def passed(
-        self, visit: Visit, url: Url, request: Request, response: Response
-    ) -> Response:
+    async def passed(self, visit: Visit, url: Url, response: Response) -> Response:
         """Return what a server answers to its own cookies; its redirect, if that leads elsewhere.
 
         Raises Refused if it leads back without end.
         """
         target = self._target(visit, response)
-        if target is None or not self._may_lead_back(visit, url, request, response, target):
+        if target is None or not self._may_lead_back(visit, url, response, target):
             return response
         server, gate = url.server, "" if _is_same(url, target) else target.path
         if self.cookies.is_shut(server, gate):
@@ -117,7 +119,7 @@ class Walls:
                 self.cookies.opened(url, ended.way, jar, gate=gate)
             else:
                 self._failed(visit, server, Way.WALL)
-            found.request = request
+            found.request = None  # it is the page's own request's now
             return found
         _put_back(visit, number)
         self._failed(visit, server, Way.WALL, gate if ended.loops else None)
@@ -128,19 +130,17 @@ class Walls:
     def _target(self, visit: Visit, response: Response) -> Url | None:
         """Return where a redirect leads that may be asked for."""
         location = response.headers.get("Location")
-        if response.status not in _REDIRECTS or not location:
+        if response.status not in REDIRECTS or not location:
             return None
         address = urljoin(response.url, location.decode("latin-1").strip())
         found = self._guest.admission.scope_of(visit, address)
         return found if isinstance(found, Url) else None
 
-    def _may_lead_back(
-        self, visit: Visit, url: Url, request: Request, response: Response, target: Url
-    ) -> bool:
+    def _may_lead_back(self, visit: Visit, url: Url, response: Response, target: Url) -> bool:
         """Tell whether a redirect may lead back to its URL, once it comes with cookies."""
         sets = "Set-Cookie" in response.headers
         if _is_same(url, target):  # by https it is another request, which has no cookies yet
-            return target.href == url.href and (sets or bool(_sent(request)))
+            return target.href == url.href and (sets or bool(visit.cookies))
         if site(target.hostname) != site(url.hostname) or not visit.is_page:
             return False
         if _names(target, url, in_path=sets) or self.cookies.is_gate(url.server, target.path):
@@ -160,6 +160,8 @@ class Walls:
 
         Raises what reading does.
         """
+        if visit.cookies:
+            self.cookies.worked(url.server)
         if reading.kind is not Kind.HTML or response.status != 200 or not visit.is_page:
             return response, reading
         door = self._door(visit, url, response, reading)
@@ -176,7 +178,7 @@ class Walls:
         self, visit: Visit, url: Url, response: Response, reading: PageReading
     ) -> Door | None:
         links = len(reading.links) + len(reading.left)
-        if links > _FEW_LINKS or not self.cookies.may_try(url.server, Way.DOORWAY):
+        if links > FEW_LINKS or not self.cookies.may_try(url.server, Way.DOORWAY):
             return None
         lease = visit.lease
         is_front = url.path == "/" or lease.redirects or not lease.of_server.pages
@@ -253,7 +255,7 @@ class Walls:
     # Both
 
     def _jar(self, server: str) -> Jar:
-        known = self.cookies.jar(server)
+        known = self.cookies.jars.get(server)
         return Jar(known.kept() if known is not None else ())
 
     def _chain(self, visit: Visit, url: Url, jar: Jar) -> _Chain:
@@ -265,7 +267,7 @@ class Walls:
         """Let the latest answer be the visit's, and what led to it no page of its own."""
         visit.cookies = chain.asked[url.href]
         for attempt in visit.attempts[max(number - 1, 0) : -1]:
-            if attempt.status not in _REDIRECTS or _is_of(attempt, url):
+            if attempt.status not in REDIRECTS or _is_of(attempt, url):
                 attempt.exchange = None  # it would stand for the page that others see
 
     def _opened(self, visit: Visit, way: Way) -> None:
@@ -336,7 +338,7 @@ class _Chain:
                 return Ended(current)
             jar.take(at.href, current.headers.getlist("Set-Cookie"))
             if target is None:
-                if is_elsewhere or current.status in _REDIRECTS or current.status >= 400:
+                if is_elsewhere or current.status in REDIRECTS or current.status >= 400:
                     return Ended(None)
                 is_elsewhere, target = True, home
                 pressed = door(current.body, at.href) if current.status == 200 else None
@@ -391,10 +393,6 @@ class _Chain:
         if pressed is None or pressed.method == "GET":
             self.asked[target.href] = cookie
         return await self._walls.ask(self._visit, target, cookie, referrer, pressed)
-
-
-def _sent(request: Request) -> str:
-    return (request.headers.get("Cookie") or b"").decode("latin-1")
 
 
 def _is_same(one: Url, other: Url) -> bool:

@@ -1,4 +1,4 @@
-"""What a crawl learned of servers for its next requests: kept in its folder, one line a lesson."""
+"""Lessons of a crawl about servers, for its next requests: kept in its folder, a line each."""
 
 from __future__ import annotations
 

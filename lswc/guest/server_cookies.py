@@ -37,33 +37,29 @@ class ServerCookies:
     A doorway's, and a language's, hold at once. A wall's hold once a second URL needed them: those
     that both visits were given, without what names their URLs. No other answer sets any, so
     they don't depend on the order of requests. Methods raise LswcError.
+
+    ``jars`` has what is sent to each server that wants any.
     """
 
     def __init__(self, learned: Learned) -> None:
         self._learned = learned
-        self._jars: dict[str, Jar] = {}
+        self.jars: dict[str, Jar] = {}
         self._stale = Counter[str]()
+        for server in learned.keys(SUBJECT):
+            self._heard((server, SUBJECT))
         learned.heard = self._heard
 
     def _heard(self, key: Key) -> None:
         server, subject = key
-        if subject == SUBJECT:
-            self._jars.pop(server, None)
+        if subject != SUBJECT:
+            return
+        if kept := self._known(server).get("sent"):
+            self.jars[server] = Jar(Kept(*cookie) for cookie in kept)
+        else:
+            self.jars.pop(server, None)
 
     def _known(self, server: str) -> dict[str, Any]:
         return self._learned.get(server, SUBJECT) or {}
-
-    def jar(self, server: str) -> Jar | None:
-        """Return what a server is sent with every request; None if nothing."""
-        jar = self._jars.get(server)
-        if jar is None and (kept := self._known(server).get("sent")):
-            jar = self._jars[server] = Jar(Kept(*cookie) for cookie in kept)
-        return jar
-
-    def header(self, url: Url) -> str:
-        """Return what a request for a URL says in its Cookie; "" if nothing."""
-        jar = self.jar(url.server)
-        return "" if jar is None else jar.header(url.href)
 
     def may_try(self, server: str, way: Way) -> bool:
         """Tell whether a way into a server wasn't tried too often in vain."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,48 +85,66 @@ def test_no_line_of_a_stranger_is_an_error(lines: list[bytes]) -> None:
     assert "\r" not in header
 
 
-def cookies_of(folder: Path) -> ServerCookies:
-    return ServerCookies(Learned(folder / FILE))
+def sent(cookies: ServerCookies, to: Url) -> str:
+    found = cookies.jars.get(to.server)
+    return "" if found is None else found.header(to.href)
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[[], ServerCookies]]:
+    """Return what begins another run of a crawl."""
+    runs: list[Learned] = []
+
+    def begin() -> ServerCookies:
+        runs.append(Learned(tmp_path / FILE))
+        return ServerCookies(runs[-1])
+
+    yield begin
+    for run in runs:
+        run.close()
+
+
+Begin = Callable[[], ServerCookies]
 
 
 FIRST, SECOND = url("http://a.example/one"), url("http://a.example/two")
 
 
-def test_a_walls_cookies_are_sent_once_two_urls_needed_them(tmp_path: Path) -> None:
-    cookies = cookies_of(tmp_path)
+def test_a_walls_cookies_are_sent_once_two_urls_needed_them(begin: Begin) -> None:
+    cookies = begin()
     cookies.opened(FIRST, Way.WALL, jar(FIRST.href, "s=1; Path=/", "back=%2Fone; Path=/"))
-    assert cookies.header(SECOND) == ""
+    assert sent(cookies, SECOND) == ""
     set_then = jar(SECOND.href, "s=2; Path=/", "back=%2Ftwo; Path=/", "more=1; Path=/")
     cookies.opened(SECOND, Way.WALL, set_then)
-    assert cookies.header(FIRST) == "s=2", "what both were given, and names no URL"
-    assert cookies_of(tmp_path).header(FIRST) == "s=2", "also in another run"
-    assert cookies.header(url("http://b.example/")) == ""
+    assert sent(cookies, FIRST) == "s=2", "what both were given, and names no URL"
+    assert sent(begin(), FIRST) == "s=2", "also in another run"
+    assert sent(cookies, url("http://b.example/")) == ""
 
 
-def test_a_wall_that_wants_others_each_time_is_sent_none(tmp_path: Path) -> None:
-    cookies = cookies_of(tmp_path)
+def test_a_wall_that_wants_others_each_time_is_sent_none(begin: Begin) -> None:
+    cookies = begin()
     for number in range(2 + TRIES):
         cookies.opened(FIRST, Way.WALL, jar(FIRST.href, f"s={number}; Path=/"))
-    assert cookies.header(FIRST) == ""
+    assert sent(cookies, FIRST) == ""
 
 
-def test_a_session_that_ended_is_followed_by_the_next(tmp_path: Path) -> None:
-    cookies = cookies_of(tmp_path)
+def test_a_session_that_ended_is_followed_by_the_next(begin: Begin) -> None:
+    cookies = begin()
     for number in range(10):
         cookies.opened(FIRST, Way.WALL, jar(FIRST.href, f"s={number}; Path=/"))
         cookies.worked("a.example")
-    assert cookies.header(FIRST) == "s=9"
+    assert sent(cookies, FIRST) == "s=9"
 
 
-def test_a_server_is_sent_few_cookies(tmp_path: Path) -> None:
-    cookies = cookies_of(tmp_path)
+def test_a_server_is_sent_few_cookies(begin: Begin) -> None:
+    cookies = begin()
     many = jar(FIRST.href, *(f"c{n}=1; Path=/" for n in range(40)))
     cookies.opened(FIRST, Way.DOORWAY, many)
-    assert cookies.header(FIRST).count(";") == MOST_KEPT - 1
+    assert sent(cookies, FIRST).count(";") == MOST_KEPT - 1
 
 
-def test_tries_end_by_server_and_way(tmp_path: Path) -> None:
-    cookies = cookies_of(tmp_path)
+def test_tries_end_by_server_and_way(begin: Begin) -> None:
+    cookies = begin()
     for _ in range(TRIES):
         assert cookies.may_try("a.example", Way.WALL)
         assert not cookies.is_shut("a.example", "")
