@@ -23,6 +23,10 @@ class Outcome(StrEnum):
     HTML = "html", "A page, recorded."
     DOCUMENT = "document", "A PDF, a Word file, plain text or the like, recorded as a page is."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
+    REDIRECT_ELSEWHERE = (
+        "redirect elsewhere",
+        "All that was asked of a server leads to others.",
+    )
     REQUISITE = "requisite", "What an archived page needs: an image, a style sheet, a script ..."
     LISTING = "listing", "A sitemap or feed, whose pages were offered."
     NOT_HTML = (

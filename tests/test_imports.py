@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "archive": {"frontier", "language", "strategy"},
     "reading": {"language", "safety", "strategy"},
     "corpus": {"archive", "language", "reading", "safety"},
-    "guest": {"archive", "frontier", "reading", "safety"},
+    "guest": {"archive", "frontier", "reading", "safety", "strategy"},
     "crawl": {
         "archive", "frontier", "guest", "language", "reading", "safety", "strategy",
     },

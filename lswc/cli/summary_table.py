@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from lswc.guest.pageless import Server, Without
     from lswc.monitor.snapshot import Coverage, OfLanguage, Snapshot
 
 
 LARGE = 1000
 """Unproven sites of a family that is named."""
+
+FEW = 3
+"""Servers without a page that are named."""
 
 MOST = 5
 """Names in a line of the summary."""
@@ -53,6 +57,7 @@ def summary_table(snapshot: Snapshot) -> Table:
         "languages": _listed(tallies.languages),
         "not had": _listed(tallies.errors),
         "not wanted": _listed(tallies.left_out),
+        "no page of": _without_page(snapshot.without_page),
         "pending": _ahead(snapshot),
         "families": _families(snapshot),
     }
@@ -94,6 +99,19 @@ def _ahead(snapshot: Snapshot) -> str:
     return f"{urls}, {snapshot.outlook.in_words}; what lies behind is unknown"
 
 
+def _without_page(without: Without) -> str:
+    """Say which servers answered and gave no page, and why: the most promising first."""
+    if not without.servers:
+        return ""
+    names = ", ".join(f"{one.name} ({_commonest(one)})" for one in without.first[:FEW])
+    more = f"; {_listed(without.reasons)}" if without.servers > FEW else ""
+    return f"{numbered(without.servers, 'server')} that answered: {names}{more}"
+
+
+def _commonest(server: Server) -> str:
+    return max(server.reasons, key=server.reasons.__getitem__)
+
+
 def _families(snapshot: Snapshot) -> str:
     """Say which sites introduced many that nobody else links to: a farm is among them, if any."""
     large = [family for family in snapshot.families or () if family.sites >= LARGE][:MOST]
@@ -131,6 +149,7 @@ def details_table(snapshot: Snapshot) -> Table:
         "servers": snapshot.by_status or {},
         "links kept": tallies.links_kept,
         "discarded": tallies.discarded,
+        "servers that answered without a page": snapshot.without_page.reasons,
         "pages fetched": tallies.fetched,
         "URLs pending": {group.name: group.pending for group in outlook.groups if group.pending},
         "URLs postponed": tallies.postponed,

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from lswc.frontier.steps import Awaited
     from lswc.frontier.visit import Lease
     from lswc.guest.guest import Guest
+    from lswc.guest.pageless import Pageless
 
 FIRST, LONGEST = 0.5, 30.0
 """Seconds between two looks whether the store is back: the first, and the most after twice as many
@@ -82,7 +83,8 @@ class Commits:
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
     in order, for a reason; ``tallied`` is called with each visit that ends, before it is stored,
     ``taken_back`` with visits that are given back with a page, ``settled`` when an end that was
-    under way is over. ``rested`` is when every server has rested, if URLs go in order.
+    under way is over; ``pageless`` hears how URLs of servers without a page ended.
+    ``rested`` is when every server has rested, if URLs go in order.
     """
 
     failed = False
@@ -106,6 +108,7 @@ class Commits:
         self.tallied: Callable[[Visit], None] = lambda visit: None
         self.taken_back: Callable[[Visit], None] = lambda visit: None
         self.settled: Callable[[], None] = lambda: None
+        self.pageless: Pageless | None = None
         self.visits: dict[int, Visit] = {}
         self.begun = Counter[bool]()
         """How many visits were begun, by whether they are of pages."""
@@ -212,6 +215,9 @@ class Commits:
             self._archive.withdraw()
             logger.warning("its lease has ended: what came of %s is left out", visit.url)
             return
+        pageless, server = self.pageless, visit.lease.server
+        if pageless is not None and (visit.relevant is None or server in pageless.servers):
+            pageless.ended(visit)
         if self._crawl.revisit:
             self._archive.confirm()
         self._save_if_due()

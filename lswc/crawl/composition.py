@@ -37,6 +37,7 @@ from lswc.guest.admission import Reach
 from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest
 from lswc.guest.network import PROBED, Network
+from lswc.guest.pageless import Pageless
 from lswc.guest.server_cookies import ServerCookies
 from lswc.safety.server_limits import limits_of
 from lswc.urls import Url, parse
@@ -77,6 +78,7 @@ class Parts:
     pages: Pages
     earlier: Earlier | None
     learned: Learned
+    pageless: Pageless
     walls: Walls | None
     closing: Callable[[str], None] = lambda _: None
 
@@ -156,6 +158,8 @@ def _composed(
         walls = Walls(crawl, guest, commits, readers, cookies, internet.download)
     rendering = Rendering(crawl, frontier, readers, guest, commits, internet.download)
     requisites = Requisites(crawl, commits, guest, readers)
+    pageless = Pageless(learned, crawl.language.tlds)
+    commits.pageless = pageless
     earlier = _earlier(crawl)
     if earlier is not None and crawl.revisit:
         archive.indexed = earlier.keep
@@ -192,6 +196,7 @@ def _composed(
         ),
         earlier,
         learned,
+        pageless,
         walls,
     )
 

@@ -22,12 +22,12 @@ Key = tuple[str, str]
 class Learned:
     """The latest that was learned of each server, by subject; values are what JSON has.
 
-    ``heard`` is called with each key whose value is another now, also if another worker found it.
-    Raises LswcError if the file can't be read or written.
+    All that have ``heard`` are called with each key whose value is another now, also if another
+    worker found it. Raises LswcError if the file can't be read or written.
     """
 
     def __init__(self, path: Path) -> None:
-        self.heard: Callable[[Key], None] = lambda key: None
+        self.heard: list[Callable[[Key], None]] = []
         with writing(path):
             text = path.read_text("utf-8", errors="replace") if path.exists() else ""
             self._values = _read(text)
@@ -47,7 +47,8 @@ class Learned:
             return
         self._values[key] = value
         self._write(key, value)
-        self.heard(key)
+        for heard in self.heard:
+            heard(key)
 
     def keys(self, subject: str) -> list[str]:
         """Return of which servers anything is known of a subject."""

@@ -130,7 +130,7 @@ class SharedLearned(Learned):
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.heard = lambda key: None
+        self.heard = []
         self._values = {}
         self._versions: dict[Connection, Any] = {}
         self.look()
@@ -145,7 +145,8 @@ class SharedLearned(Learned):
         before, self._values = self._values, found
         for key in before.keys() | found.keys():
             if before.get(key) != found.get(key):
-                self.heard(key)
+                for heard in self.heard:
+                    heard(key)
 
     def _changed(self, connection: Connection) -> dict[Key, Any] | None:
         """Return all that a Redis knows, None if it knew as much before."""

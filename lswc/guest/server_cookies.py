@@ -47,7 +47,7 @@ class ServerCookies:
         self._stale = Counter[str]()
         for server in learned.keys(SUBJECT):
             self._heard((server, SUBJECT))
-        learned.heard = self._heard
+        learned.heard.append(self._heard)
 
     def _heard(self, key: Key) -> None:
         server, subject = key

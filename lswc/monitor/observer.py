@@ -19,6 +19,7 @@ from lswc.archive import page_record
 from lswc.crawl.leases import LONG
 from lswc.crawl.web import truth
 from lswc.errors import writing
+from lswc.guest.pageless import Without
 from lswc.monitor import snapshot
 from lswc.monitor.snapshot import (
     CLOSED,
@@ -73,6 +74,7 @@ class Observer:
         self._minute: deque[tuple[float, int, int, int]] = deque()
         self._outlook = Outlook()
         self._freshness: Freshness | None = None
+        self._without_page = Without()
         self._outlook_at = -inf
         self._others: list[Path] = []
         self._elsewhere = 0
@@ -115,11 +117,13 @@ class Observer:
             self._outlook = snapshot.outlook(cells, self._parts.crawl.strategy)
             if self._parts.crawl.revisit:
                 self._freshness = frontier.freshness(time())
+            self._without_page = self._parts.pageless.told(TOP)
             self._outlook_at = monotonic()
         return {
             "servers": frontier.servers,
             "outlook": self._outlook,
             "freshness": self._freshness,
+            "without_page": self._without_page,
         }
 
     def _taken(

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from lswc.frontier.harvest import Forecast, Group, by_group, forecast
 from lswc.frontier.report import Completion, Family, Freshness, Queue, completion
+from lswc.guest.pageless import Without
 from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     the ones expected among pending URLs. ``pending`` are all URLs that are neither leased nor
     finished: of them some are ``postponed`` and some ``requisites``. ``servers`` were found;
     ``by_status``, ``leased``, ``longest``, ``largest``, ``families`` and ``completion`` need a full
-    count, and are None without one. ``freshness`` is None unless pages are visited again. It took
+    count, and are None without one. ``without_page`` are servers that answered, and gave no page.
+    ``freshness`` is None unless pages are visited again. It took
     ``runs`` and ``seconds`` in all, which only the last one knows.
     """
 
@@ -256,6 +258,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     workers: tuple[Worker, ...] = ()
     disk: DiskSpace | None = None
     control: ControlInForce | None = None
+    without_page: Without = Without()
     leased: int | None = None
     by_status: Numbers | None = None
     longest: tuple[Queue, ...] | None = None

@@ -23,7 +23,8 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
     Resumed runs are included: ``all_runs`` counts them, ``run`` is the latest. ``received`` are
     bytes of bodies as they were sent. ``servers`` (or directories) by status, ``families`` those
     with most unproven sites; ``fetched`` pages and ``pending`` URLs by tier, or by expected
-    relevance in a learned order; ``forecast`` says what the pending ones should bring.
+    relevance in a learned order; ``without_page`` the servers that answered and gave none;
+    ``forecast`` says what the pending ones should bring.
     ``postponed`` are URLs that couldn't be had and are tried again, by what went wrong last.
     ``by_language`` is left out unless the crawl has several, ``clean text`` unless text counts,
     ``freshness`` unless pages are visited again.
@@ -55,6 +56,11 @@ def summary(snapshot: Snapshot, reason: str) -> dict[str, Any]:
         "content": tallies.content,
         "servers": snapshot.by_status,
         "families": [family._asdict() for family in snapshot.families or ()],
+        "without_page": {
+            "servers": snapshot.without_page.servers,
+            "reasons": snapshot.without_page.reasons,
+            "first": [to_builtins(server) for server in snapshot.without_page.first],
+        },
         "links_kept": tallies.links_kept,
         "discarded": tallies.discarded,
         "fetched": tallies.fetched,

@@ -104,7 +104,7 @@ def test_what_one_worker_learned_of_a_server_all_know(
 ) -> None:
     one, two = SharedLearned(shared), SharedLearned(shared)
     heard: list[tuple[str, str]] = []
-    two.heard = heard.append
+    two.heard.append(heard.append)
     one.put(SERVER, "cookies", {"sent": [["a", "1"]]})
     assert two.get(SERVER, "cookies") is None
     two.look()

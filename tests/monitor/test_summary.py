@@ -105,6 +105,7 @@ WRITTEN = {
     "content": {"copy": 6},
     "servers": {"relevant": 2},
     "families": [],
+    "without_page": {"servers": 0, "reasons": {}, "first": []},
     "links_kept": {"1": 7},
     "discarded": {"depth": 8},
     "fetched": {"tier 1": 9},

@@ -107,6 +107,8 @@ def test_a_wall_that_never_opens_is_tried_three_times_and_told(
     for web, site in crawls:
         assert site.summary["finished"]["cookie wall"] == 1 + PAGES
         assert web.asked["mixed.example"] <= 3 + PAGES + 3 * 3
+        [without] = site.summary["without_page"]["first"]
+        assert (without["name"], without["reasons"]) == ("never.example", {"cookie wall": 1})
 
 
 def test_the_request_of_the_archive_has_what_was_sent(

@@ -15,6 +15,7 @@ from lswc.lab.analysis import (
     locality,
     nominations,
     seed_sources,
+    pageless,
     seeds_and_harvest,
     size,
     words,
@@ -107,6 +108,7 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     yield countries.section(collection, locate, addresses)
     yield nominations.section(collection, locate, addresses)
     yield seed_sources.section(questions.crawl)
+    yield pageless.section(questions.crawl)
     yield holdings.section(log(*questions.crawl)[0] if questions.crawl else None)
     yield from _sizes(collection, questions)
     if questions.control is not None:

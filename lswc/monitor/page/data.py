@@ -117,6 +117,7 @@ class PageData:
                 servers=found.servers or full.servers, workers=found.workers,
                 by_status=full.by_status, largest=full.largest, longest=full.longest,
                 families=full.families, completion=full.completion,
+                without_page=found.without_page,
             )  # fmt: skip
         if not found.is_live and self._crawl.store == "SQLite":
             disk = shutil.disk_usage(self._crawl.folders()[0])
@@ -153,6 +154,7 @@ def _sentences(snapshot: Snapshot) -> dict[str, str]:
     """Return what the outcomes and reasons mean that a snapshot counts."""
     tallies, ended = snapshot.tallies, snapshot.completion
     named = {*tallies.left_out, *tallies.errors, *tallies.postponed}
+    named |= {reason for server in snapshot.without_page.first for reason in server.reasons}
     if ended is not None:
         named |= {reason for _, reason, _ in ended.cut} | {reason for _, reason in ended.failed}
     return {name: explained(name) for name in sorted(named - {""})}

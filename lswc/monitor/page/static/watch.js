@@ -275,6 +275,13 @@ function panels(told) {
   table($("failed"), [
     lookUp("server", (row) => row[0], undefined, (row) => (row[1] ? `${row[1]}: ${meaning(row[1])}` : "")),
   ], completion?.failed, counting || "Servers whose URLs all ended without a page appear here.");
+  const without = told.without_page;
+  change($("pageless-number"), without.servers ? Object.entries(without.reasons).map(([name, number]) => `${name} ${large(number)}`).join(", ") : "");
+  table($("pageless"), [
+    lookUp("server", (row) => row.name, undefined, (row) => Object.keys(row.reasons).map((name) => `${name}: ${meaning(name)}`).join("\n")),
+    { name: "why", value: (row) => Object.entries(row.reasons).map(([name, number]) => `${name} ${large(number)}`).join(", ") },
+    numbers("linked by relevant pages", (row) => row.linked),
+  ], without.first, "Servers that answered and gave no page appear here, the most promising first.");
   table($("slowest"), [
     lookUp("server", (row) => row.server), numbers("answers", (row) => row.answers), numbers("takes", (row) => row.seconds, seconds),
   ], told.slowest, "The servers that take longest to answer appear here while the crawl runs.");
