@@ -23,6 +23,12 @@ class Outcome(StrEnum):
     HTML = "html", "A page, recorded."
     DOCUMENT = "document", "A PDF, a Word file, plain text or the like, recorded as a page is."
     REDIRECT = "redirect", "The server named another URL, which was offered instead."
+    TWIN = (
+        "twin",
+        "Another URL, which was offered instead: of the same site by another name, or without "
+        "what names a visitor.",
+    )
+    COPY = "copy", "The page has the text of the URL that it says to be its own, or of its twin."
     REDIRECT_ELSEWHERE = (
         "redirect elsewhere",
         "All that was asked of a server leads to others.",
@@ -267,7 +273,7 @@ def is_left_out(name: str) -> bool:
 
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
-    return name in LIFTED or name in OF_QUOTA or has_failed(name)
+    return name in LIFTED or name in OF_QUOTA or name == Outcome.TWIN or has_failed(name)
 
 
 def sentence(name: str) -> str:

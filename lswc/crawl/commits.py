@@ -46,7 +46,7 @@ from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import AwayError, LostStoreError, LswcError
 from lswc.frontier.contract import SteppedFrontier
 from lswc.frontier.held import became
-from lswc.frontier.visit import Visit
+from lswc.frontier.visit import Visit, offer_like
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from lswc.frontier.visit import Lease
     from lswc.guest.guest import Guest
     from lswc.guest.pageless import Pageless
+    from lswc.guest.twins import Twins
 
 FIRST, LONGEST = 0.5, 30.0
 """Seconds between two looks whether the store is back: the first, and the most after twice as many
@@ -74,6 +75,8 @@ Not more often: many servers dirty many leaves of the frontier's indexes, and a 
 once a checkpoint.
 """
 
+_MISSING = ("status 400", "status 403", "status 404", "status 410")
+
 logger = logging.getLogger(__name__)
 
 
@@ -83,7 +86,8 @@ class Commits:
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
     in order, for a reason; ``tallied`` is called with each visit that ends, before it is stored,
     ``taken_back`` with visits that are given back with a page, ``settled`` when an end that was
-    under way is over; ``pageless`` hears how URLs of servers without a page ended.
+    under way is over; ``pageless`` hears how URLs of servers without a page ended,
+    ``twins`` which aren't to be had.
     ``rested`` is when every server has rested, if URLs go in order.
     """
 
@@ -109,6 +113,7 @@ class Commits:
         self.taken_back: Callable[[Visit], None] = lambda visit: None
         self.settled: Callable[[], None] = lambda: None
         self.pageless: Pageless | None = None
+        self.twins: Twins | None = None
         self.visits: dict[int, Visit] = {}
         self.begun = Counter[bool]()
         """How many visits were begun, by whether they are of pages."""
@@ -178,6 +183,8 @@ class Commits:
         if visit.lease.visits:  # it is asked again anyhow
             due = None
         visit.postponed = due is not None
+        if self.twins is not None and visit.is_page and outcome in _MISSING:
+            self._seek_twin(self.twins, visit)
         try:
             self._tally(visit)
             visit.discarded = self._frontier.discarded_by(visit)
@@ -195,6 +202,14 @@ class Commits:
                 self._ended(visit, frontier.commit(visit, lengths))
         except LswcError as error:
             self.fail(error)
+
+    def _seek_twin(self, twins: Twins, visit: Visit) -> None:
+        """Offer a URL by the other name of its server, as it isn't to be had by this."""
+        url = url_of(visit)
+        found = twins.of_missing(url) if url is not None else None
+        if found is not None and visit.lease.referrer != found.href:
+            times = visit.lease.redirects + 1
+            visit.offers = [offer_like(visit, found, self._crawl.unit(found), times)]
 
     def settle(self) -> None:
         """See to it that no end is under way."""

@@ -39,6 +39,7 @@ from lswc.guest.guest import Guest
 from lswc.guest.network import PROBED, Network
 from lswc.guest.pageless import Pageless
 from lswc.guest.server_cookies import ServerCookies
+from lswc.guest.twins import Twins
 from lswc.safety.server_limits import limits_of
 from lswc.urls import Url, parse
 
@@ -79,6 +80,7 @@ class Parts:
     earlier: Earlier | None
     learned: Learned
     pageless: Pageless
+    twins: Twins
     walls: Walls | None
     closing: Callable[[str], None] = lambda _: None
 
@@ -150,7 +152,8 @@ def _composed(
     opened.callback(learned.close)
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
-    leases = Leases(crawl, frontier, guest, commits, stats)
+    twins = commits.twins = Twins(learned)
+    leases = Leases(crawl, frontier, guest, commits, stats, twins)
     readers = Readers(crawl)
     walls = None
     if settings.getbool("COOKIES_ENABLED"):
@@ -193,10 +196,12 @@ def _composed(
             listings,
             paragraphs,
             walls,
+            twins,
         ),
         earlier,
         learned,
         pageless,
+        twins,
         walls,
     )
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
 from lswc.frontier.contract import SteppedFrontier
+from lswc.frontier.visit import FollowedLink, offer_like
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from lswc.frontier.steps import Awaited, Steps
     from lswc.frontier.visit import Lease, Visit
     from lswc.guest.guest import Guest
+    from lswc.guest.twins import Twins
 
 AT_ONCE = 50
 """URLs of servers left alone that are finished at once; others run between."""
@@ -87,9 +90,11 @@ class Leases:
         guest: Guest,
         commits: Commits,
         stats: StatsCollector,
+        twins: Twins,
     ) -> None:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
-        self._commits, self._stats = commits, stats
+        self._commits, self._stats, self._twins = commits, stats, twins
+        twins.parted = self._retry_twins
         self.answered: Callable[[], None] = lambda: None
         self.may_end = False
         self.asked_for: Callable[[float], None] = lambda now: None
@@ -154,11 +159,42 @@ class Leases:
             if visit is None:
                 return None
             reason = self._guest.admission.of_visit(visit, now)
+            twins = self._twins
+            if reason is None and (twins.servers or twins.parameters) and self._is_twin(visit):
+                reason = Outcome.TWIN
             if reason is None:
                 return visit
             self._commits.end(visit, reason)
         self._has_more = True
         return None
+
+    def _is_twin(self, visit: Visit) -> bool:
+        """Tell whether another URL is asked for instead of a visit's, and offer that."""
+        lease, url = visit.lease, parse(visit.lease.url)
+        if url is None or lease.visits or not visit.is_page:
+            return False
+        found = self._twins.instead(url, lease.referrer)
+        if found is None or isinstance(self._guest.admission.scope_of(visit, found.href), Outcome):
+            return False
+        visit.led_to = found.href
+        visit.offers = [offer_like(visit, found, self._crawl.unit(found))]
+        visit.links = [FollowedLink(found.href, None, lease.tier, None)]
+        return True
+
+    def take_owed(self) -> None:
+        """Make pending what was asked for by another name of its server, and isn't there."""
+        if owed := self._twins.owed:
+            self._commits.settle()
+            self._twins.owed = set()
+            self._frontier.retry([Outcome.TWIN], lambda address, depth: address in owed)
+
+    def _retry_twins(self) -> None:
+        """Make pending what was asked for by another name, as that shows something else."""
+        self._commits.settle()
+        try:
+            self._frontier.retry([Outcome.TWIN])
+        except LswcError as error:
+            self._commits.fail(error)
 
     def lease(self, now: float) -> Visit | None:
         """Begin the visit of the next URL, whether or not it may be asked for; None as ``next``."""
@@ -342,6 +378,7 @@ class Leases:
 
     def stays(self) -> bool:
         """Tell whether URLs are left that are worth to wait for, or pages to visit again."""
+        self.take_owed()
         if self._frontier.held:
             self._held_at = monotonic()
             return True

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from lswc.crawl.readers import Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
@@ -14,6 +16,7 @@ from lswc.crawl.walls import FEW_LINKS
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
+from lswc.guest.twins import REMEMBERED
 from lswc.outcomes import NEW, Outcome
 from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining
@@ -36,6 +39,7 @@ from lswc.strategy import (
     share_of_text,
     yield_rate,
 )
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
     from lswc.frontier.seen_paragraphs import SeenParagraphs
     from lswc.frontier.visit import Visit
     from lswc.guest.guest import Guest
+    from lswc.guest.twins import Twins
     from lswc.reading.page import PageReading, ReadLink
     from lswc.urls import Url
 
@@ -192,7 +197,7 @@ class Pages:
     ``readers`` read it, and once more as ``rendering`` shows it, if it is empty until its scripts
     run. What it needs, and the sitemaps of its server, are offered with its
     links if it is kept. ``paragraphs`` are those that pages had before, None unless text counts.
-    ``walls`` gets behind doorways, if the crawl sends cookies.
+    ``walls`` gets behind doorways, if the crawl sends cookies; ``twins`` knows which URLs are one.
     """
 
     crawl: Crawl
@@ -205,6 +210,7 @@ class Pages:
     listings: Listings
     paragraphs: SeenParagraphs | None = None
     walls: Walls | None = None
+    twins: Twins | None = None
 
     async def parse(self, response: Response) -> AsyncIterator[Page]:
         """Yield the answer as one Page, once it is known what may be done with it."""
@@ -302,7 +308,11 @@ class Pages:
         if reading is None:
             self.commits.commit(visit, self._left(asked, response.body))
             return None
-        return self._page(visit, url, response, reading)
+        try:
+            return self._page(visit, url, response, reading)
+        except LswcError as error:  # of what is kept of servers
+            self.commits.fail(error)
+            return None
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash
@@ -316,6 +326,8 @@ class Pages:
             reading = without_closed(reading, lambda link: admission.of_link(link, depth))
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         unchanged = NOT_MODIFIED in response.flags
+        if self.twins is not None and reading.kind is Kind.HTML and not visit.lease.visits:
+            reading = _known_by_one_name(self.twins, url, reading)
         _count(visit, reading, near_duplicate, unchanged)
         visit.links += (
             FollowedLink(left.url, left.anchor, None, left.reason) for left in reading.left
@@ -342,6 +354,43 @@ class Pages:
         is_one = document_named(content_type, name) or kind_of(content_type, body, name)
         left = is_one and not self.crawl.reading.documents
         return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
+
+
+def _known_by_one_name(twins: Twins, url: Url, reading: PageReading) -> PageReading:
+    """Take notice of what a page shows; return it with links by the names that count.
+
+    One that shows what another URL of the same page showed isn't to be recorded.
+    """
+    shape, places, links = reading.simhash, twins.places, reading.links
+    place = hash((url.path, url.query, shape))
+    before = places.get(place)
+    places[place] = url.server
+    if before is not None and before != url.server:
+        twins.shown(url, shape, before)
+    if reading.canonical or url.server in twins.servers or hash(url.href) in twins.said:
+        canonical = parse(reading.canonical)
+        if canonical is not None and canonical.server != url.server:
+            twins.named(url, canonical, redirects=False)
+        if reading.unwanted is None and twins.is_copy(url, shape, canonical):
+            reading = replace(reading, unwanted=Outcome.COPY)
+    twins.texts[hash(url.href)] = shape
+    if len(places) > REMEMBERED:
+        twins.bound()
+    if links and links[0].url.query and links[-1].url.query:
+        twins.visited(url, [link.url for link in links])
+    if not (twins.servers or twins.parameters):
+        return reading
+    return replace(reading, links=_renamed(twins, links))
+
+
+def _renamed(twins: Twins, links: Sequence[ReadLink]) -> tuple[ReadLink, ...]:
+    servers, parameters = twins.servers, twins.parameters
+    return tuple(
+        replace(link, url=twins.link(link.url))
+        if link.url.server in servers or link.url.server in parameters
+        else link
+        for link in links
+    )
 
 
 def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:

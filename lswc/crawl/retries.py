@@ -8,9 +8,9 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawl.requests import page_visit_of, visit_of
-from lswc.frontier.visit import FollowedLink, Offer
+from lswc.frontier.visit import FollowedLink, offer_like
 from lswc.outcomes import Outcome
-from lswc.urls import fingerprint
+from lswc.urls import fingerprint, parse
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.frontier.visit import Visit
     from lswc.guest.admission import Admission
-    from lswc.urls import Url
+    from lswc.guest.twins import Twins
 
 WAITING = 1_000
 """Requests that wait to be sent again; of more, the one that would wait longest is given up."""
@@ -38,8 +38,9 @@ HELD = 16_384
 class Retries:
     """Requests that wait to be sent again, each until its server has rested: those ``waiting``."""
 
-    def __init__(self, crawl: Crawl, commits: Commits, admission: Admission) -> None:
+    def __init__(self, crawl: Crawl, commits: Commits, admission: Admission, twins: Twins) -> None:
         self._crawl, self._commits, self._admission = crawl, commits, admission
+        self._twins = twins
         self.waiting: list[tuple[float, int, Request]] = []  # a heap
         self._numbers = count()
         self._retried = 0
@@ -94,16 +95,11 @@ class Retries:
                 self._wait(request, visit)
             return
         else:
-            visit.offers = [self._offer(visit, url, times)]
+            if visit.is_page and (source := parse(visit.url)) is not None:
+                self._twins.named(source, url, redirects=True)
+            visit.offers = [offer_like(visit, url, self._crawl.unit(url), times)]
             self._led_to(visit, url.href, None)
         self._commits.commit(visit, Outcome.REDIRECT)
-
-    def _offer(self, visit: Visit, url: Url, redirects: int) -> Offer:
-        """Return the offer of a redirect's target, with the facts of the link to its source."""
-        lease, unit = visit.lease, self._crawl.unit(url)
-        return Offer(
-            url.href, url.server, unit, lease.code, lease.inherited, lease.depth, redirects
-        )
 
     def _led_to(self, visit: Visit, url: str, discarded: str | None) -> None:
         visit.led_to = url

@@ -41,7 +41,7 @@ class TierScheduler(BaseScheduler):
         self._crawler = crawler
         self._parts = parts
         self._commits, self._leases, self._guest = parts.commits, parts.leases, parts.guest
-        self._retries = Retries(parts.crawl, parts.commits, parts.guest.admission)
+        self._retries = Retries(parts.crawl, parts.commits, parts.guest.admission, parts.twins)
         self._most = 0
         self._waits = False
         self._orphans: set[int] = set()
@@ -96,7 +96,10 @@ class TierScheduler(BaseScheduler):
             return VISIT not in request.meta and self._leases.offer_seeds([request.url]) > 0
         if self._commits.visits.get(visit.lease.id) is not visit:
             return False  # it has ended
-        self._retries.take(request, visit)
+        try:
+            self._retries.take(request, visit)
+        except LswcError as error:
+            self._commits.fail(error)
         return True
 
     def next_request(self) -> Request | None:

@@ -66,6 +66,7 @@ class Upkeep:
                 self._guest.renew()
                 self._commits.renew(monotonic())
                 self._leases.take_fed_seeds()
+                self._leases.take_owed()
             except LswcError as error:
                 self._commits.fail(error)
 

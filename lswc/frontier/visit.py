@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from lswc.urls import Url
+
 LISTINGS = (LISTING, SUBLISTING)
 _REQUISITES = (REQUISITE, GUESS)
 _MARKS = {
@@ -155,6 +157,13 @@ class Lease(Struct, frozen=True):
     def key(self) -> int:
         """The key by which a frontier knows the URL again."""
         return key(self.url, self.code)
+
+
+def offer_like(visit: Visit, url: Url, unit: str, redirects: int | None = None) -> Offer:
+    """Return the offer of a URL in the place of a visit's, with the facts of the link to that."""
+    lease = visit.lease
+    times = lease.redirects if redirects is None else redirects
+    return Offer(url.href, url.server, unit, lease.code, lease.inherited, lease.depth, times)
 
 
 _OVERHEAD = 50  # bytes of a Python object

@@ -141,6 +141,7 @@ class ParsedPage(NamedTuple):
     alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
     latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
     ``prose`` is ``content`` without code and what programs print, None if there is none of these.
+    ``canonical`` is the URL that it says to be its own, "" if it says none.
     ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
     be others, in what was cut off or taken out because it would hold the parser.
     """
@@ -157,6 +158,7 @@ class ParsedPage(NamedTuple):
     is_cut: bool
     charset: str = ""
     prose: str | None = None
+    canonical: str = ""
 
 
 def parse(
@@ -201,6 +203,7 @@ def parse(
         bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
         reader.charset,
         prose,
+        reader.canonical,
     )
 
 
@@ -242,6 +245,8 @@ class _Reader:
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
+        self.canonical = ""
+        self._canonical: int | None = None
         self.language = ""
         self.charset = ""
         self.unread = 0
@@ -266,6 +271,7 @@ class _Reader:
             else:
                 self._take_other(tag, node, attributes)
         urls = self._base.join_all(self._hrefs)
+        self.canonical = urls[self._canonical] if self._canonical is not None else ""
         self.links = [_link((url, *rest)) for url, rest in zip(urls, self._found, strict=True)]
 
     def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
@@ -294,7 +300,10 @@ class _Reader:
     def _link(self, attributes: Attributes) -> None:
         rel = attributes.get("rel")
         if rel and _is_followed(rel[:_LONGEST]):
+            before = len(self._hrefs)
             self._add(attributes["href"], attributes.get("title"), attributes)
+            if self._canonical is None and "canonical" in rel.lower() and len(self._hrefs) > before:
+                self._canonical = before
 
     def _meta(self, attributes: Attributes) -> None:
         content = attributes.get("content") or ""

@@ -28,7 +28,7 @@ from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, file_name, kind_of
 from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
-from lswc.urls import Home, Url, home
+from lswc.urls import Home, Url, home, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     more than links was left unread. ``needed`` are its requisites, if they were to be read.
     ``is_shell`` says that the page, or its list, is empty until its scripts run, ``has_text`` that
     a document says anything, besides its title. ``clean`` is its clean text, if that counts and the
-    page is in the target language.
+    page is in the target language. ``canonical`` is the URL that it says to be its own, if that is
+    another.
     """
 
     kind: Kind
@@ -99,6 +100,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     is_shell: bool
     has_text: bool
     clean: CleanText = NO_TEXT
+    canonical: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ class PageReader:
             is_shell=kind is Kind.HTML and _needs_scripts(raw),
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
+            canonical=_canonical(raw, url),
         )
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:
@@ -257,6 +260,13 @@ class PageReader:
         names = named_by_links(self._tags, [(url, *link[2:]) for link, url in kept.items()])
         homes = map(home, kept.values())
         return found | dict(zip(kept, map(_Target, kept.values(), homes, names), strict=True))
+
+
+def _canonical(raw: Reading, url: Url) -> str:
+    """Return the URL that a page says to be its own; "" if it is, or none."""
+    said = raw.document.page.canonical
+    found = parse(said) if said else None
+    return found.href if found is not None and found.href != url.href else ""
 
 
 def _needs_scripts(raw: Reading) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_servers_stand_in_the_order_of_the_summary(tmp_path: Path) -> None:
     first = [
         {"name": "wall.th", "reasons": {"cookie wall": 3}, "linked": 2, "in_tld": True},
-        {"name": "a.example", "reasons": {"not HTML": 1, "status 404": 2}, "linked": 0, "in_tld": 0},
+        {"name": "a.com", "reasons": {"not HTML": 1, "status 404": 2}, "linked": 0, "in_tld": 0},
     ]  # fmt: skip
     told = {"without_page": {"servers": 7, "reasons": {}, "first": first}}
     (tmp_path / "summary.json").write_text(json.dumps(told))
@@ -22,7 +22,7 @@ def test_servers_stand_in_the_order_of_the_summary(tmp_path: Path) -> None:
     (table,) = found.tables
     assert table.rows == [
         ("wall.th", "cookie wall 3", 3, 2, "yes"),
-        ("a.example", "not HTML 1, status 404 2", 3, 0, ""),
+        ("a.com", "not HTML 1, status 404 2", 3, 0, ""),
     ]
     assert "7 servers" in found.findings[0]
 

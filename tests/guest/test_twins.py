@@ -1,0 +1,206 @@
+"""Twins of servers, and parameters that change nothing: what is evidence, and what isn't."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lswc.guest.learned import FILE, Learned
+from lswc.guest.twins import CONFIRMED, REMEMBERED, VALUES, Twins
+from lswc.safety.near_duplicates import simhash
+from lswc.urls import Url, parse
+from tests.scenarios.site import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def learned(tmp_path: Path) -> Iterator[Learned]:
+    made = Learned(tmp_path / FILE)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def twins(learned: Learned) -> Twins:
+    return Twins(learned)
+
+
+def url(address: str) -> Url:
+    parsed = parse(f"http://{address}")
+    assert parsed is not None
+    return parsed
+
+
+def text(seed: object) -> int:
+    return simhash(words(seed))
+
+
+def show(twins: Twins, one: str, other: str, *paths: str, seed: str = "") -> None:
+    for path in paths:
+        twins.shown(url(other + path), text(seed or path), one)
+
+
+def bound(twins: Twins) -> None:
+    show(twins, "a.example", "www.a.example", "/1", "/2")
+    assert twins.servers == {"www.a.example": "a.example"}
+
+
+def test_two_names_of_a_site_need_two_pages_alike(twins: Twins, learned: Learned) -> None:
+    show(twins, "a.example", "www.a.example", "/1")
+    assert twins.is_empty
+    show(twins, "a.example", "www.a.example", "/2")
+    assert twins.canonical(url("www.a.example/3?x=1")) == url("a.example/3?x=1")
+    assert Twins(learned).servers == twins.servers, "also in another run"
+
+
+def test_a_mirror_needs_three(twins: Twins) -> None:
+    show(twins, "a.example", "b.example", "/1", "/2")
+    assert twins.is_empty
+    show(twins, "a.example", "b.example", "/3")
+    assert twins.canonical(url("b.example/")) == url("a.example/")
+
+
+def test_pages_that_are_all_alike_say_nothing(twins: Twins) -> None:
+    show(twins, "a.example", "www.a.example", *(f"/{n}" for n in range(9)), seed="not found")
+    for number in range(9):
+        twins.shown(url(f"b.example/{number}"), simhash(""), "a.example")
+    assert twins.is_empty
+
+
+def test_a_canonical_url_elsewhere_needs_the_same_text_once(twins: Twins) -> None:
+    twins.named(url("mirror.org/1"), url("a.example/1"), redirects=False)
+    assert twins.is_empty
+    twins.shown(url("mirror.org/1"), text(1), "a.example")
+    assert twins.servers == {"mirror.org": "a.example"}
+
+
+def test_it_leads_to_the_name_that_it_says(twins: Twins) -> None:
+    twins.named(url("mirror.org/1"), url("a.example/1"), redirects=False)
+    twins.shown(url("a.example/1"), text(1), "mirror.org")
+    assert twins.servers == {"mirror.org": "a.example"}
+
+
+def test_wrong_canonical_urls_say_nothing(twins: Twins) -> None:
+    for number in range(9):
+        twins.named(url(f"www.a.example/{number}"), url("a.example/"), redirects=False)
+        assert not twins.is_copy(url(f"a.example/{number}"), text(number), url("a.example/"))
+        twins.texts[hash(url(f"a.example/{number}").href)] = text(number)
+    assert not twins.is_copy(url("a.example/"), text("front"), None)
+    assert twins.is_empty
+
+
+def test_redirects(twins: Twins) -> None:
+    twins.named(url("shop.a.example/"), url("a.example/"), redirects=True)
+    twins.named(url("b.example/1"), url("c.example/2"), redirects=True)
+    twins.named(url("b.example/2"), url("c.example/1"), redirects=True)
+    assert twins.is_empty
+    twins.named(url("a.example/"), url("www.a.example/"), redirects=True)
+    assert twins.servers == {"a.example": "www.a.example"}
+    for path in ("/1", "/2"):
+        twins.named(url(f"old.org{path}"), url(f"a.example{path}"), redirects=True)
+    assert twins.main("old.org") == "www.a.example"
+
+
+def test_a_redirect_the_other_way_round_counts_more(twins: Twins) -> None:
+    bound(twins)
+    twins.named(url("a.example/"), url("www.a.example/"), redirects=True)
+    assert twins.servers == {"a.example": "www.a.example"}
+
+
+def test_names_never_lead_round(twins: Twins) -> None:
+    names = ["a.example", "b.example", "c.example"]
+    for one, other in zip(names, [*names[1:], names[0]], strict=True):
+        for path in ("/1", "/2"):
+            twins.named(url(one + path), url(other + path), redirects=True)
+    assert len({twins.main(name) for name in names}) == 1
+    twins.servers.update({"a.example": "b.example", "b.example": "a.example"})  # of a torn file
+    assert twins.main("a.example")
+
+
+def test_what_one_of_them_has_not_is_asked_of_the_other(twins: Twins) -> None:
+    bound(twins)
+    first, other = url("a.example/only"), url("www.a.example/only")
+    assert twins.of_missing(first) == other
+    assert twins.instead(other, first.href) is None
+    assert twins.instead(other, None) is None, "whoever led to it"
+    assert twins.of_missing(url("c.example/")) is None
+
+
+def test_samples_tell_twins_that_part(twins: Twins) -> None:
+    bound(twins)
+    parted: list[bool] = []
+    twins.parted = lambda: parted.append(True)
+    asked = [n for n in range(1, 99) if not twins.instead(url(f"www.a.example/{n}"), None)]
+    assert asked == [1, 2, 4, 8, 16, 32, 64]
+    twins.texts[hash(url("a.example/1").href)] = text("another")
+    assert not twins.is_copy(url("www.a.example/1"), text(1), None)
+    assert not twins.is_copy(url("www.a.example/2"), text(2), None), "the other comes later"
+    twins.texts[hash(url("www.a.example/2").href)] = text(2)
+    assert not parted
+    assert not twins.is_copy(url("a.example/2"), text("yet another"), None)
+    assert parted
+    assert twins.is_empty
+    show(twins, "a.example", "www.a.example", "/5", "/6", "/7")
+    assert twins.is_empty, "for good"
+
+
+def test_links_are_by_the_name_that_counts_once_samples_confirm_it(twins: Twins) -> None:
+    bound(twins)
+    link = url("www.a.example/x")
+    for number in range(CONFIRMED):
+        assert twins.link(link) == link
+        twins.texts[hash(url(f"a.example/{number}").href)] = text(number)
+        assert twins.is_copy(url(f"www.a.example/{number}"), text(number), None)
+    assert twins.link(link) == url("a.example/x")
+
+
+def session(twins: Twins, number: int, query: str, more: str = "") -> None:
+    links = [url(f"a.example/{n}?{query}") for n in range(10)]
+    twins.visited(url(f"a.example/p{number}"), [*links, *([url(more)] if more else [])])
+
+
+def test_a_parameter_with_another_token_on_each_page_is_left_out(twins: Twins) -> None:
+    for number in range(VALUES):
+        assert twins.is_empty
+        session(twins, number, f"zk=a9f3{number}77bc0&x=1", "a.example/about")
+    assert twins.canonical(url("a.example/1?zk=0123456789abcdef&x=1")) == url("a.example/1?x=1")
+    assert twins.canonical(url("b.example/1?zk=0123456789abcdef")).query
+
+
+@pytest.mark.parametrize(
+    "query", ["lang=th", "zk=a9f30077bc0", "page=%d", "id=1234%d", "q=กขค%d", "%d", ""]
+)
+def test_other_parameters_stay(twins: Twins, query: str) -> None:
+    for number in range(9):
+        session(twins, number, query % number if "%d" in query else query)
+    assert twins.is_empty
+
+
+def test_a_parameter_that_only_copies_have_is_left_out(twins: Twins) -> None:
+    for number in range(VALUES):
+        assert twins.is_empty
+        main, copy = url(f"a.example/{number}?id=1"), url(f"a.example/{number}?id=1&view=list")
+        assert not twins.is_copy(copy, text(number), main), "what comes first is recorded"
+        twins.texts[hash(copy.href)] = text(number)
+        assert twins.is_copy(main, text(number), None)
+    assert twins.parameters == {"a.example": frozenset({"view"})}
+
+
+def test_a_canonical_url_with_another_value_leaves_nothing_out(twins: Twins) -> None:
+    for number in range(9):
+        main, copy = url(f"a.example/{number}?page=1"), url(f"a.example/{number}?page=2")
+        twins.texts[hash(main.href)] = text(number)
+        assert twins.is_copy(copy, text(number), main)
+    assert twins.is_empty
+
+
+def test_what_is_remembered_is_bounded(twins: Twins) -> None:
+    for number in range(REMEMBERED + 1):
+        twins.texts[number] = 0
+    twins.bound()
+    assert len(twins.texts) == REMEMBERED // 2 + 1
+    assert REMEMBERED in twins.texts
