@@ -281,38 +281,40 @@ class Pages:
 
     async def read(self, response: Response) -> Page | None:
         """Return the answer as a page; None if it is none: its visit has ended then."""
+        try:
+            return await self._read(response)
+        except LswcError as error:  # of its readers, or a store
+            self.commits.fail(error)
+        except (Unread, Refused, ClosingError) as error:
+            visit = visit_of(response)
+            if visit is None:
+                return None
+            if isinstance(error, ClosingError):
+                self.commits.give_back(visit)
+                return None
+            logger.warning("%s: %s", visit.url, error.outcome.sentence)
+            self.commits.commit(visit, error.outcome)
+        return None
+
+    async def _read(self, response: Response) -> Page | None:
+        """Read an answer: what is behind it if it is a doorway, shown if it needs its scripts."""
         visit = visit_of(response)
         url = url_of(visit) if visit is not None else None
         if visit is None or url is None:
             return None  # of a request that another component sent
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         body, walls = response.body, self.walls
-        try:
-            reading = await self.readers.read(asked, body)
-            if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
-                response, reading = await walls.behind(visit, url, response, reading)
-            if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
-                reading = await self.rendering.read(visit, response, asked, reading)
-        except Unread as error:
-            logger.warning("%s: %s", visit.url, error.outcome.sentence)
-            self.commits.commit(visit, error.outcome)
-            return None
-        except Refused as refused:
-            self.commits.commit(visit, refused.outcome)
-            return None
-        except LswcError as error:  # of its readers, or a store
-            self.commits.fail(error)
-            return None
+        reading = await self.readers.read(asked, body)
+        if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
+            response, reading = await walls.behind(visit, url, response, reading)
+        if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
+            reading = await self.rendering.read(visit, response, asked, reading)
         if visit.is_over:
             return None  # its lease has ended, or its place was blocked meanwhile
         if reading is None:
-            self.commits.commit(visit, self._left(asked, response.body))
+            self.commits.commit(visit, self._left(asked, body))
             return None
-        try:
-            return self._page(visit, url, response, reading)
-        except LswcError as error:  # of what is kept of servers
-            self.commits.fail(error)
-            return None
+        return self._page(visit, url, response, reading)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash

@@ -31,19 +31,17 @@ from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Url, fingerprint, site
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from scrapy.http import Response
 
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
+    from lswc.crawl.scrapy_internet import ScrapyInternet
     from lswc.frontier.visit import Attempt, Visit
     from lswc.guest.guest import Guest
     from lswc.guest.server_cookies import ServerCookies
     from lswc.reading.page import PageReading
 
-    Download = Callable[[Request], Awaitable[Response]]
 
 STEPS, TIMES = 8, 3
 """Requests that a visit may need to get in, at most; and those among them for its own URL."""
@@ -78,7 +76,7 @@ class Ended(NamedTuple):
 
 
 class Walls:
-    """Gets visits into servers that want cookies; ``download`` sends a request of its own."""
+    """Gets visits into servers that want cookies; ``internet`` sends requests besides their own."""
 
     def __init__(
         self,
@@ -87,10 +85,10 @@ class Walls:
         commits: Commits,
         readers: Readers,
         cookies: ServerCookies,
-        download: Download,
+        internet: ScrapyInternet,
     ) -> None:
         self._headers, self._guest, self._commits = crawl.headers, guest, commits
-        self._readers, self._download = readers, download
+        self._readers, self._download, self._aside = readers, internet.download, internet.aside
         self.cookies = cookies
 
     # Redirects
@@ -216,7 +214,8 @@ class Walls:
         number, jar = len(visit.attempts), self._jar(url.server)
         jar.take(response.url, response.headers.getlist("Set-Cookie"))  # its button may need it
         chain = self._chain(visit, url, jar)
-        behind = await chain.pressed(found, url, url.href)
+        with self._aside(len(response.body)):
+            behind = await chain.pressed(found, url, url.href)
         after = None if behind is None else await self._read(visit, url, behind)
         if behind is not None and after is not None and _is_other(reading, after):
             self._keep(visit, number, url, chain)
@@ -237,7 +236,8 @@ class Walls:
         """Follow a link that sets a language, and read what the same URL shows then."""
         number, jar = len(visit.attempts), self._jar(url.server)
         chain = self._chain(visit, url, jar)
-        behind = await chain.pressed(Door(switch.href), url, url.href)
+        with self._aside(len(response.body)):
+            behind = await chain.pressed(Door(switch.href), url, url.href)
         after = None if behind is None else await self._read(visit, url, behind)
         if behind is not None and after is not None and after.identified == PageLanguage.TARGET:
             self._keep(visit, number, url, chain)

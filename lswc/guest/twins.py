@@ -41,6 +41,10 @@ VALUES = 3
 _FEW_LINKS, _MOST_LINKS, _SHARE = 5, 200, 0.9
 _TOKEN = 8  # characters of a value that names a visitor, at least
 _PAIRS = 10_000
+
+MOST = 200_000
+"""Servers that may have another name; further ones are asked for what they have."""
+
 _TWIN, _PARAMETERS = "twin", "parameters"
 _EMPTY = simhash("")
 
@@ -58,6 +62,7 @@ class Twins:
     def __init__(self, learned: Learned) -> None:
         self._learned = learned
         self.servers: dict[str, str] = {}
+        self._twin_of: dict[str, str] = {}
         self.parameters: dict[str, frozenset[str]] = {}
         self.places: OrderedDict[int, str] = OrderedDict()
         self.texts: OrderedDict[int, int] = OrderedDict()
@@ -80,11 +85,16 @@ class Twins:
         server, subject = key
         found: Any = self._learned.get(server, subject)
         if subject == _TWIN:
-            self.servers.pop(server, None)
+            before = self.servers.pop(server, None)
+            if before is not None and self._twin_of.get(before) == server:
+                del self._twin_of[before]
             if found:
                 self.servers[server] = found
+                self._twin_of[found] = server
         elif subject == _PARAMETERS:
-            self.parameters[server] = frozenset(found or ())
+            self.parameters.pop(server, None)
+            if found:
+                self.parameters[server] = frozenset(found)
 
     @property
     def is_empty(self) -> bool:
@@ -140,7 +150,7 @@ class Twins:
         """Take notice that a URL wasn't had; return where a twin of its server may have it."""
         self.missing[fingerprint(url.href)] = None
         self.bound()
-        twin = next((name for name, main in self.servers.items() if main == url.server), None)
+        twin = self._twin_of.get(url.server)
         if twin is None or (found := parse(url.href.replace(url.server, twin, 1))) is None:
             return None
         self.owed.add(found.href)
@@ -179,6 +189,8 @@ class Twins:
         Redirects of several paths are enough, or that of the front page between a name and the
         same with www; a canonical URL has to show the same. Another path says nothing.
         """
+        if url.server == to.server and redirects and url.server in self.parameters:
+            self._wants(url, to)
         if url.server == to.server or (url.path, url.query) != (to.path, to.query):
             return
         told = self._told[url.server, to.server]
@@ -190,6 +202,12 @@ class Twins:
             self._bind(url.server, to.server)
         if len(self._told) > _PAIRS:
             self._told.clear()
+
+    def _wants(self, url: Url, to: Url) -> None:
+        """Leave no parameter out any more, if a server's redirect puts one back."""
+        if to.href != url.href and self.canonical(to).href == url.href:
+            self._learned.put(url.server, _PARAMETERS, [])
+            self.parted()
 
     def visited(self, url: Url, links: Sequence[Url]) -> None:
         """Look for a parameter that all links to a page's own server have, with one value."""
@@ -211,7 +229,7 @@ class Twins:
     def _bind(self, server: str, other: str) -> None:
         """Let a server count as another, by the name which that counts by."""
         main = self.main(other)
-        if self.main(server) != main:
+        if self.main(server) != main and len(self.servers) < MOST:
             self._learned.put(self.main(server), _TWIN, main)
 
     def is_copy(self, url: Url, shape: int, canonical: Url | None) -> bool:
@@ -268,8 +286,9 @@ class Twins:
                 self._ignore(url.server, name)
 
     def _ignore(self, server: str, name: str) -> None:
-        known = self._learned.get(server, _PARAMETERS) or []
-        self._learned.put(server, _PARAMETERS, sorted({*known, name}))
+        known = self._learned.get(server, _PARAMETERS)
+        if known != []:  # else it wants them
+            self._learned.put(server, _PARAMETERS, sorted({*(known or ()), name}))
 
     def bound(self) -> None:
         """Forget the older half of what there is too much of."""

@@ -31,7 +31,8 @@ _PRESSED = {"submit", "image", "button"}
 _OTHERS_DO_MORE = re.compile(
     r"delete|remove|log.?(?:in|out|on|off)|sign.?(?:in|up|out|off)|subscri|regist|buy|order"
     r"|cart|checkout|basket|pa(?:y|id)\b|payment|donat|vote|poll|search|contact|comment|install"
-    r"|reset|password|captcha|challenge|upload|report|send|mail",
+    r"|reset|password|captcha|challenge|upload|report|send|mail|wish|share|follow|reserv|appl[iy]"
+    r"|\b(?:add|like|join|book)\b",
     re.IGNORECASE,
 )
 _REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]*)", re.IGNORECASE)

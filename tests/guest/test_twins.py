@@ -204,3 +204,18 @@ def test_what_is_remembered_is_bounded(twins: Twins) -> None:
     twins.bound()
     assert len(twins.texts) == REMEMBERED // 2 + 1
     assert REMEMBERED in twins.texts
+
+
+def test_a_parameter_that_a_server_puts_back_is_left_in(twins: Twins) -> None:
+    parted: list[bool] = []
+    twins.parted = lambda: parted.append(True)
+    for number in range(VALUES):
+        session(twins, number, f"zk=a9f3{number}77bc0&x=1")
+    assert not twins.is_empty
+    twins.named(url("a.example/1?x=1"), url("a.example/2?x=1"), redirects=True)
+    assert not parted
+    twins.named(url("a.example/1?x=1"), url("a.example/1?zk=0a1b2c3d&x=1"), redirects=True)
+    assert parted
+    for number in range(VALUES):
+        session(twins, number, f"zk=b9f3{number}77bc0&x=1")
+    assert twins.is_empty
