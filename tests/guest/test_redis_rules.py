@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from redis import Redis
@@ -14,6 +15,7 @@ from lswc.guest import redis_rules
 from lswc.guest.decisions import End, Refuse
 from lswc.guest.internet import ROBOTS, TDMREP
 from lswc.guest.redis_rules import SharedFiles, SharedLearned
+from lswc.guest.sharded import ShardedLearned
 from tests.guest.world import POLITE, Hosted
 
 if TYPE_CHECKING:
@@ -114,3 +116,28 @@ def test_what_one_worker_learned_of_a_server_all_know(
     monkeypatch.setattr(shared.client, "hgetall", None)
     two.look()  # as nothing is new, nothing is read
     one.close()
+
+
+def test_what_was_learned_is_on_the_server_that_holds_the_site(redis_server: RedisServer) -> None:
+    with Redis.from_url(redis_server.url) as client:
+        parts = [
+            SimpleNamespace(index=index, connection=Connection(client, f"part{index}"))
+            for index in range(2)
+        ]
+        frontier: Any = SimpleNamespace(
+            parts=parts,
+            part_of=lambda server: parts[server.startswith("b")],
+            ask=lambda part, asked: asked(),
+            ask_all=lambda asked: [asked(part) for part in parts],
+        )
+        one, two = ShardedLearned(frontier), ShardedLearned(frontier)
+        one.put("a.example", "twin", "b.example")
+        one.put("b.example", "twin", "d.example")
+        two.look()
+        assert two.get("a.example", "twin") == "b.example"
+        assert client.hkeys("{part0}:learned") == [b"a.example\ntwin"]
+        assert client.hkeys("{part1}:learned") == [b"b.example\ntwin"]
+        one.put("b.example", "twin", "c.example")
+        two.look()
+        assert two.get("a.example", "twin") == "b.example"
+        assert two.get("b.example", "twin") == "c.example"
