@@ -158,7 +158,7 @@ def _composed(
     walls = None
     if settings.getbool("COOKIES_ENABLED"):
         cookies = ServerCookies(learned)
-        walls = Walls(crawl, guest, commits, readers, cookies, internet)
+        walls = Walls(crawl, guest, readers, cookies, internet)
     rendering = Rendering(crawl, frontier, readers, guest, commits, internet.download)
     requisites = Requisites(crawl, commits, guest, readers)
     pageless = Pageless(learned, crawl.language.tlds)

@@ -19,6 +19,7 @@ from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import STEP, VISIT, headers_of
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import LswcError
+from lswc.frontier.visit import offer_like
 from lswc.guest.cookies import Jar
 from lswc.guest.server_cookies import Way
 from lswc.outcomes import Outcome
@@ -33,7 +34,6 @@ from lswc.urls import Url, fingerprint, site
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
     from lswc.crawl.scrapy_internet import ScrapyInternet
@@ -82,12 +82,12 @@ class Walls:
         self,
         crawl: Crawl,
         guest: Guest,
-        commits: Commits,
         readers: Readers,
         cookies: ServerCookies,
         internet: ScrapyInternet,
     ) -> None:
-        self._headers, self._guest, self._commits = crawl.headers, guest, commits
+        self._headers, self._unit = crawl.headers, crawl.unit
+        self._guest = guest
         self._readers, self._download, self._aside = readers, internet.download, internet.aside
         self.cookies = cookies
 
@@ -122,6 +122,9 @@ class Walls:
         _put_back(visit, number)
         self._failed(visit, server, Way.WALL, gate if ended.loops else None)
         if ended.loops:
+            if gate:  # it may show something without cookies
+                times = visit.redirects + 1
+                visit.offers = [offer_like(visit, target, self._unit(target), times)]
             raise Refused(Outcome.COOKIE_WALL)
         return response
 
@@ -147,7 +150,9 @@ class Walls:
         leads_to_source = lease.redirects and lease.referrer is not None
         if leads_to_source and fingerprint(target.href) == fingerprint(lease.referrer or ""):
             return True
-        return sets and not lease.of_server.pages
+        # A server's first answer: what it leads to may set a cookie, too.
+        is_first = not lease.of_server.pages and not lease.redirects
+        return is_first and (sets or lease.inherited == PageLanguage.TARGET)
 
     # Doorways, and switches of languages
 
@@ -186,11 +191,10 @@ class Walls:
         return found if found is not None and self._may_ask(visit, found, response) else None
 
     def _may_ask(self, visit: Visit, found: Door, response: Response) -> bool:
-        """Tell whether what a doorway leads to may be asked for; a page's own URL, for a cookie."""
+        """Tell whether what a doorway leads to may be asked for; where it waits, for a cookie."""
         target = self._guest.admission.scope_of(visit, found.url)
-        if not isinstance(target, Url):
-            return False
-        return found.method == "POST" or "?" in found.url or "Set-Cookie" in response.headers
+        is_worth_it = found.is_button or "Set-Cookie" in response.headers
+        return isinstance(target, Url) and is_worth_it
 
     def _switch(self, url: Url, reading: PageReading) -> Url | None:
         """Return a link by which a server seems to change to the crawl's language."""

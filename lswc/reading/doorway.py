@@ -40,11 +40,12 @@ _SOON = 10.0
 
 
 class Door(NamedTuple):
-    """What pressing a doorway's only button asks for."""
+    """What pressing a doorway's only button asks for; or what a page does that only waits."""
 
     url: str
     method: str = "GET"
     body: str = ""
+    is_button: bool = True
 
 
 def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
@@ -124,5 +125,5 @@ def _refresh(page: LexborHTMLParser, base: Base) -> Door | None:
             continue
         found = _REFRESH.match(meta.attributes.get("content") or "")
         if found and found[1].count(".") < 2 and float(found[1].strip(".") or 0) <= _SOON:
-            return Door(base.join(found[2].strip()) if found[2].strip() else base.join(""))
+            return Door(base.join(found[2].strip()), is_button=False)
     return None

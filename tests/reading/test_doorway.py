@@ -28,8 +28,8 @@ def found(html: str) -> Door | None:
          "<form action=/in method=post><button>Yes</button></form>",
          Door("http://a.example/in", "POST")),
         ("<meta http-equiv=Refresh content='2; url=/next?a=1'>",
-         Door("http://a.example/next?a=1")),
-        ("<meta http-equiv=refresh content=0>", Door(PAGE)),
+         Door("http://a.example/next?a=1", is_button=False)),
+        ("<meta http-equiv=refresh content=0>", Door(PAGE, is_button=False)),
     ],
 )  # fmt: skip
 def test_a_doorway_says_what_its_button_asks_for(html: str, expected: Door) -> None:

@@ -171,6 +171,18 @@ class CookieWeb:
             now = self.asked["expiring.example"]
         return self.behind(path) if good else redirect(path, f"sid=s{now}; Path=/")
 
+    def several(self, method: str, path: str, body: str, cookies: Cookies) -> Answered:
+        """Wants three cookies, one after the other."""
+        missing = next((name for name in "abc" if name not in cookies), None)
+        return self.behind(path) if missing is None else redirect(path, f"{missing}=1; Path=/")
+
+    def splash(self, method: str, path: str, body: str, cookies: Cookies) -> Answered:
+        """Leads to a page that sets the cookie."""
+        if path == "/welcome":
+            status, html, _ = notice("<a href=/>in</a>")
+            return status, html, [("Set-Cookie", "seen=1; Path=/")]
+        return self.behind(path) if "seen" in cookies else redirect("/welcome")
+
     # Doorways
 
     def _doorway(self, cookies: Cookies, path: str, form: str) -> Answered | None:
@@ -205,6 +217,14 @@ class CookieWeb:
             "<input type=submit name=ok value=Yes></form>"
         )
         return self._doorway(cookies, path, form) or self.behind(bare)
+
+    def enter(self, method: str, path: str, body: str, cookies: Cookies) -> Answered:
+        """Has a doorway for its front page, which leads on and stays."""
+        if path == "/":
+            return notice("<form action=/in><button>Enter</button></form>")
+        if path == "/in":
+            return redirect("/p1", "adult=yes; Path=/", status=307)
+        return self.behind(path) if "adult" in cookies else redirect("/")
 
     def gate(self, method: str, path: str, body: str, cookies: Cookies) -> Answered:
         """Redirects to a doorway that says where it leads back to."""

@@ -15,8 +15,8 @@ from tests.scenarios.site import Site, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-WALLS = ("itself", "bounce", "probe", "added", "refresh", "expiring", "flood")
-DOORWAYS = ("post", "get", "gate")
+WALLS = ("itself", "bounce", "probe", "added", "refresh", "expiring", "flood", "several", "splash")
+DOORWAYS = ("post", "get", "gate", "enter")
 LANGUAGES = ("param", "setlang")
 OTHERS = ("leaky", "session", "login", "folders", "delete", "never", "mixed")
 WHOLE = PAGES + 1
@@ -67,7 +67,8 @@ def test_hosts_are_had_whole_behind_their_walls(crawls: list[tuple[CookieWeb, Si
         pages = by_host(site.records)
         for host in WALLS + DOORWAYS:
             assert len(pages[host]) == WHOLE, host
-            assert all(record["cookies"] for record in pages[host]), host
+            sent = [bool(record["cookies"]) for record in pages[host]]
+            assert sent.count(True) >= WHOLE - (host == "enter"), host
             most = 2 * WHOLE if host == "expiring" else WHOLE + 10
             assert web.asked[f"{host}.example"] <= most, host
 
