@@ -224,57 +224,35 @@ LSWC_MAX_DUPLICATES = 30
 # What Scrapy does otherwise: leave these as they are
 
 BOT_NAME = "lswc"
-SPIDER_MODULES = ["lswc.crawl.spider"]
+# Spiders; those of yours go into the second (`scrapy genspider`).
+SPIDER_MODULES = ["lswc.crawl.spider", "lswc.crawl.spiders"]
+NEWSPIDER_MODULE = "lswc.crawl.spiders"
 COMMANDS_MODULE = "lswc.cli.commands"
-# Applies the profile.
-ADDONS = {"lswc.crawl.profiles.ProfileAddon": 0}
-# Hands out the frontier's URLs.
-SCHEDULER = "lswc.crawl.scheduler.TierScheduler"
-# Scrapy's, with less work for each request, and never too many to one server.
-DOWNLOADER = "lswc.crawl.downloader.DirectDownloader"
-# Scrapy's, with less work for each count.
-STATS_CLASS = "lswc.crawl.stats.DirectStats"
-# Links become requests in the scheduler only: what DepthMiddleware and UrlLengthMiddleware did is
-# done before.
-# Each fact of a page has a middleware of its own, which a project that builds on this may replace.
+# Each fact of a page has a middleware of its own. A page comes from the spider, so it meets that of
+# 1040 first: the status of its server, its distance, its top-level domain, then the strategy. What
+# you give in this setting, or in the next three, is added (extend.md).
 SPIDER_MIDDLEWARES = {
     "lswc.crawl.middlewares.VisitGuardMiddleware": 10,
     "lswc.crawl.middlewares.StrategyMiddleware": 1010,
     "lswc.crawl.middlewares.LinkLanguageMiddleware": 1020,
     "lswc.crawl.middlewares.ReferrerDistanceMiddleware": 1030,
     "lswc.crawl.middlewares.ServerRelevanceMiddleware": 1040,
-    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
-    # No start request, and no copied one, ever comes by: each costs every page its time.
-    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
-    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
-    # Referer is set where a lease becomes a request.
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
 }
+# Between Scrapy's own: the guest says whether and when a server may be asked (robots.txt, delays).
 DOWNLOADER_MIDDLEWARES = {
-    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the frontier has the scope
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    # The downloader counts the same: to put heads together for their lengths took 3 % of a page.
-    "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
-    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
-    # Its cookies would go from one page to the next, whichever came first.
-    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-    "lswc.crawl.requests.RedirectMiddleware": 600,
-    "lswc.crawl.transport.refused.CompressionMiddleware": 590,
     "lswc.crawl.guest_middleware.RetryMiddleware": 550,
+    "lswc.crawl.transport.refused.CompressionMiddleware": 590,
+    "lswc.crawl.requests.RedirectMiddleware": 600,
     "lswc.crawl.transport.refused.RefusalMiddleware": 870,
     "lswc.crawl.guest_middleware.GuestMiddleware": 880,
     "lswc.crawl.recrawl.RecrawlMiddleware": 890,
 }
-ITEM_PIPELINES = {"lswc.crawl.middlewares.RecordPipeline": 1000}
-# What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
-DEFAULT_REQUEST_HEADERS = {
-    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+# A page that reaches the last one is recorded.
+ITEM_PIPELINES = {
+    "lswc.crawl.middlewares.EntryPipeline": 0,
+    "lswc.crawl.middlewares.RecordPipeline": 1000,
 }
-# Formats no line that isn't shown: Scrapy's has two for every page.
-LOG_FORMATTER = "lswc.monitor.log_formatter.ShownFormatter"
+# What shows a crawl, and ends it.
 EXTENSIONS = {
     "lswc.monitor.terminal_line.TerminalLine": 500,
     "lswc.monitor.recorder.Recorder": 500,
@@ -283,31 +261,16 @@ EXTENSIONS = {
     "lswc.crawl.ends.HarvestStopExtension": 500,
     "lswc.seeds.seeds_folder.SeedsFolderExtension": 500,
 }
-# Scrapy's own extensions, without its consoles: else their servers are loaded with every crawl.
-# The crawl's own progress says more than LogStats.
-EXTENSIONS_BASE = {
-    "scrapy.extensions.corestats.CoreStats": 0,
-    "scrapy.extensions.logcount.LogCount": 0,
-    "scrapy.extensions.memusage.MemoryUsage": 0,
-    "scrapy.extensions.memdebug.MemoryDebugger": 0,
-    "lswc.crawl.ends.CloseSpider": 0,
-    "scrapy.extensions.feedexport.FeedExporter": 0,
-    "scrapy.extensions.spiderstate.SpiderState": 0,
-    "scrapy.extensions.throttle.AutoThrottle": 0,
+# What else each request says: in which language is up to LSWC_ACCEPT_LANGUAGE.
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 }
+# Formats no line that isn't shown: Scrapy's has two for every page.
+LOG_FORMATTER = "lswc.monitor.log_formatter.ShownFormatter"
 # Passes on only the addresses that may be asked, or those of a frozen web.
 TWISTED_DNS_RESOLVER = "lswc.crawl.transport.resolver.Resolver"
 # Names looked up at a time; a slow one keeps no other waiting.
 REACTOR_THREADPOOL_MAXSIZE = 64
-# A crawled page may link to anything; only http and https are ever fetched.
-DOWNLOAD_HANDLERS = {
-    "http": "lswc.crawl.transport.handler.AttemptHandler",
-    "https": "lswc.crawl.transport.handler.AttemptHandler",
-    "data": None,
-    "file": None,
-    "ftp": None,
-    "s3": None,
-}
 # A page is one item; more at a time only cost tasks.
 CONCURRENT_ITEMS = 1
 # A proxy connects where it likes, and round the resolver of LSWC_WEB too.
@@ -315,15 +278,5 @@ HTTPPROXY_ENABLED = False
 # A page that refreshes itself is a page: it is recorded, and its target is one of its links.
 METAREFRESH_ENABLED = False
 LOG_LEVEL = "INFO"
-# What a download fails by, here, that may be better a moment later. Scrapy's list has what its own
-# handler raises, and loads that.
-RETRY_EXCEPTIONS = [
-    "scrapy.exceptions.CannotResolveHostError",
-    "scrapy.exceptions.DownloadConnectionRefusedError",
-    "scrapy.exceptions.DownloadFailedError",
-    "scrapy.exceptions.DownloadTimeoutError",
-    "scrapy.exceptions.ResponseDataLossError",
-    OSError,
-]
 # How every request ended is in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"

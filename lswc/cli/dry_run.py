@@ -19,7 +19,6 @@ from lswc.cli.tables import lines_table, terminal
 from lswc.crawl import crawl_file, profiles
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.seed_files import list_of
-from lswc.crawl.spider import LswcSpider
 from lswc.crawl.stores import control_of, frontier_of
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, open_frontier
 from lswc.frontier.visit import Visit
@@ -44,12 +43,12 @@ _LOGIN = re.compile("//[^/@]*@")
 
 
 def show(
-    given: BaseSettings, arguments: dict[str, str], file: CrawlFile | None, *, details: bool
+    settings: BaseSettings, arguments: dict[str, str], file: CrawlFile | None, *, details: bool
 ) -> None:
-    """Print what a crawl would do. Raises LswcError for what would end it at its start."""
-    settings = given.copy()
-    LswcSpider.update_settings(settings)
-    profiles.apply(settings)
+    """Print what a crawl would do, by the settings as they are when it starts.
+
+    Raises LswcError for what would end it at its start.
+    """
     console = terminal(100)
     with _left_as_it_was(settings, arguments["lang"]):
         crawl = Crawl.of(settings, arguments["lang"], arguments.get("seeds", ""))

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from lswc import __version__
 from lswc.cli.command import CONTACT, PROGRAM
-from lswc.cli.commands.crawl import DETAILS, DRY_RUN, JSON
+from lswc.cli.running import DETAILS, DRY_RUN, JSON
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -155,7 +155,8 @@ def _run(name: str, given: list[str]) -> int:
 def _command(name: str) -> ScrapyCommand:
     """Return a command of ``scrapy``."""
     ours = list(entry_points(group="scrapy.commands", name=name))
-    found = ours[0].load() if ours else import_module(f"lswc.cli.commands.{name}").Command
+    module = "lswc.cli.check" if name == "check" else f"lswc.cli.commands.{name}"
+    found = ours[0].load() if ours else import_module(module).Command
     command: ScrapyCommand = found()
     command.settings = get_project_settings()
     return command

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import NotConfigured
+
 from lswc.archive import page_record
 from lswc.archive.archive import Archive
 from lswc.archive.check.recovery import settle
@@ -32,7 +34,7 @@ from lswc.crawl.stores import (
 )
 from lswc.crawl.upkeep import Upkeep
 from lswc.crawl.walls import Walls
-from lswc.errors import ConfigError, LswcError
+from lswc.errors import LswcError
 from lswc.guest.admission import Reach
 from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest
@@ -267,9 +269,9 @@ def _reach(crawl: Crawl) -> Reach:
 def parts_of(crawler: Crawler) -> Parts:
     """Return the parts of the crawl that a crawler runs, for ``from_crawler`` to choose from.
 
-    Raises ConfigError if the spider isn't an LswcSpider.
+    Raises NotConfigured if its spider isn't an LswcSpider: a component of lswc's leaves it alone.
     """
     parts = getattr(crawler.spider, "parts", None)
     if not isinstance(parts, Parts):
-        raise ConfigError(f"{crawler.spider} isn't a spider of lswc's: subclass LswcSpider")
+        raise NotConfigured
     return parts

@@ -124,7 +124,7 @@ class Crawl:
             raise ConfigError("say which language to crawl for, for example: -a lang=th")
         registry.use(settings.get("LSWC_LANGUAGES"))
         target = wanted(lang)
-        chosen = strategy(_strategy(settings))
+        chosen = strategy_of(settings)
         if chosen.needs_oracle:
             raise ConfigError(f"strategy {chosen.name!r} needs an oracle: simulations only")
         if not settings.get("LSWC_WEB"):
@@ -305,10 +305,11 @@ def _counts_text(settings: BaseSettings) -> bool:
     return checked.one_of(settings, "LSWC_VALUE", checked.VALUES) == "text"
 
 
-def _strategy(settings: BaseSettings) -> str:
-    """Return the strategy of the settings; the learned one by what counts."""
+def strategy_of(settings: BaseSettings) -> Strategy:
+    """Return the strategy of the settings; the learned one by what counts. Raises ConfigError."""
     name: str = settings.get("LSWC_STRATEGY")
-    return "adaptive_text" if name == "adaptive" and _counts_text(settings) else name
+    by_text = name == "adaptive" and _counts_text(settings)
+    return strategy("adaptive_text" if by_text else name)
 
 
 def _browser(settings: BaseSettings, accepted: str) -> BrowserSettings | None:

@@ -10,10 +10,12 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from scrapy import Request
+from scrapy import Request, signals
+from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from typing_extensions import override
 
+from lswc.crawl import placement
 from lswc.crawl.composition import parts_of
 from lswc.crawl.pages import Page
 from lswc.crawl.requests import visit_of
@@ -25,7 +27,7 @@ from lswc.strategy import DISCARD, PageLanguage, Status, next_distance
 from lswc.urls import tld
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Container, Iterable
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
     from lswc.frontier.visit import Visit
+    from lswc.reading.page import ReadLink
     from lswc.strategy import Strategy
 
 
@@ -91,6 +94,11 @@ class ServerRelevanceMiddleware(_PageMiddleware):
 class ReferrerDistanceMiddleware(_PageMiddleware):
     """Adds the distance of the page's links from the latest relevant referrer (Kumar §III)."""
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        placement.only_for_crawls(crawler)
+        return cls(crawler)
+
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
             item.link_distance = next_distance(item.relevant, item.distance)
@@ -113,9 +121,14 @@ class LinkLanguageMiddleware(_PageMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if isinstance(item, Page):
-            names = {link.url.hostname for link in item.links}
-            item.in_tld = {name for name in names if tld(name) in self._tlds}
+            item.in_tld = in_tlds(item.links, self._tlds)
         return item
+
+
+def in_tlds(links: Iterable[ReadLink], tlds: Container[str]) -> set[str]:
+    """Return the host names of links whose top-level domain is one of these."""
+    names = {link.url.hostname for link in links}
+    return {name for name in names if tld(name) in tlds}
 
 
 class StrategyMiddleware(_PageMiddleware):
@@ -236,6 +249,43 @@ def _is_of(visit: Visit | None, item: object) -> bool:
     return visit is not None and isinstance(item, Request) and visit_of(item) is visit
 
 
+class EntryPipeline:
+    """Keeps a record while it passes a user's pipelines, which may make something else of it.
+
+    What they make goes to feeds; the page is recorded as it came. It is the first pipeline.
+    """
+
+    def __init__(self, commits: Commits) -> None:
+        self._commits = commits
+        self._entered: dict[int, Record] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Raise NotConfigured if there is no pipeline of a user's."""
+        parts = parts_of(crawler)
+        placed = crawler.settings.getdict("ITEM_PIPELINES")
+        if not placed.keys() - placement.own("ITEM_PIPELINES").keys():
+            raise NotConfigured
+        pipeline = cls(parts.commits)
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(pipeline.passed, signal)
+        return pipeline
+
+    def process_item(self, item: Any) -> Any:
+        """Keep a Record; other items pass."""
+        if isinstance(item, Record):
+            self._entered[item.id] = item
+        return item
+
+    def passed(self, item: Any, response: Response | None, signal: object) -> None:
+        """End the visit of a record that became something else on its way."""
+        visit = visit_of(response)
+        entered = None if visit is None else self._entered.pop(visit.lease.id, None)
+        became = signal is signals.item_scraped and not isinstance(item, Record)
+        if visit is not None and entered is not None and became:
+            _record(self._commits, visit, entered)
+
+
 class RecordPipeline:
     """Ends the visits of the pages whose records reach it.
 
@@ -256,8 +306,14 @@ class RecordPipeline:
                 "a Page reached the pipelines: StrategyMiddleware is missing in SPIDER_MIDDLEWARES"
             )
         visit = self._commits.visits.get(item.id) if isinstance(item, Record) else None
-        if visit is not None and visit.relevant is not None:  # else it is of an earlier lease
-            visit.record = item
-            is_html = item.kind == Kind.HTML
-            self._commits.commit(visit, Outcome.HTML if is_html else Outcome.DOCUMENT)
+        if visit is not None:
+            _record(self._commits, visit, item)
         return item
+
+
+def _record(commits: Commits, visit: Visit, record: Record) -> None:
+    """End a visit with its page's record, if it hasn't ended yet."""
+    if visit.is_over or visit.relevant is None:  # it is of an earlier lease
+        return
+    visit.record = record
+    commits.commit(visit, Outcome.HTML if record.kind == Kind.HTML else Outcome.DOCUMENT)

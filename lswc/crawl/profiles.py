@@ -1,4 +1,4 @@
-"""Profiles of settings, applied by an add-on: ``-s LSWC_PROFILE=name``."""
+"""Profiles of settings: ``-s LSWC_PROFILE=name``. The spider applies them, wherever it runs."""
 
 from __future__ import annotations
 
@@ -37,10 +37,3 @@ def apply(settings: BaseSettings) -> None:
     Raises ConfigError for an unknown name.
     """
     settings.setmodule(module(settings.get("LSWC_PROFILE")), priority=PRIORITY)
-
-
-class ProfileAddon:
-    """Applies the profile wherever Scrapy runs: command line, scrapyd, scripts."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        apply(settings)

@@ -10,6 +10,7 @@ from scrapy.downloadermiddlewares import redirect
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from typing_extensions import override
 
+from lswc.crawl.placement import only_for_crawls
 from lswc.frontier.visit import Visit
 from lswc.urls import Url, parse
 
@@ -116,6 +117,7 @@ class RedirectMiddleware(redirect.RedirectMiddleware):
     @classmethod
     @override
     def from_crawler(cls, crawler: Crawler) -> Self:
+        only_for_crawls(crawler)
         made = cls(crawler.settings)
         made.crawler = crawler
         return made

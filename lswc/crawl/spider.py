@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
+from scrapy.crawler import Crawler
 
 from lswc import __version__
-from lswc.crawl import browsers, profiles
+from lswc.crawl import browsers, placement, profiles
 from lswc.crawl.composition import Parts, compose
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.file_handles import Handles
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
+    from scrapy.settings import BaseSettings, Settings
 
     from lswc.crawl.pages import Page
 
@@ -48,6 +49,7 @@ class LswcSpider(Spider):
     @cached_property
     def crawl(self) -> Crawl:
         """The crawl, by the settings as they are once add-ons were applied."""
+        placement.check(self.settings)
         return Crawl.of(self.settings, self.lang, self.seeds)
 
     @cached_property
@@ -71,8 +73,14 @@ class LswcSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Say who crawls: in the User-Agent, unless the user gave another; an address, in From."""
+        """Apply the profile, put lswc's parts beside a user's, and say who crawls.
+
+        That is in the User-Agent, unless the user gave another; an address, in From. Raises
+        ConfigError.
+        """
         super().update_settings(settings)
+        profiles.apply(settings)
+        placement.place(settings)
         if contact := settings.get("LSWC_CONTACT"):
             settings.set("USER_AGENT", f"lswc/{__version__} (+{contact})", priority="spider")
             if "://" not in contact:  # an e-mail address: RFC 9110 §10.1.2
@@ -80,11 +88,17 @@ class LswcSpider(Spider):
                 settings.set("DEFAULT_REQUEST_HEADERS", headers, priority="spider")
 
     @classmethod
-    def check(cls, settings: BaseSettings, **arguments: Any) -> None:
+    def applied(cls, settings: Settings) -> Settings:
+        """Return the settings as they are when the crawl starts. Raises ConfigError."""
+        crawler = Crawler(cls, settings)
+        placement.apply_addons(crawler)
+        placement.check(crawler.settings)
+        return crawler.settings
+
+    @classmethod
+    def check(cls, settings: Settings, **arguments: Any) -> None:
         """Do what the crawl's start will do, up to the first fetch. Raises LswcError."""
-        settings = settings.copy()
-        cls.update_settings(settings)
-        profiles.apply(settings)
+        settings = cls.applied(settings)
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)

@@ -23,6 +23,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from lswc.crawl.close_reasons import EXIT_CODES
+from lswc.crawl.placement import only_for_crawls
 from lswc.errors import ConfigError
 from lswc.monitor.recorder import Recorder
 from lswc.monitor.summary import summary
@@ -74,6 +75,7 @@ class EndNotice:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Raise NotConfigured if LSWC_ON_END is empty."""
+        only_for_crawls(crawler)
         command = command_of(crawler.settings)
         if not command:
             raise NotConfigured

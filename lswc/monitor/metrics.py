@@ -11,6 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.defer import maybe_deferred_to_future
 
+from lswc.crawl.placement import only_for_crawls
 from lswc.errors import ConfigError
 from lswc.extras import require
 from lswc.monitor.recorder import snapshot_taken
@@ -84,6 +85,7 @@ class MetricsExtension:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Listen. Raises NotConfigured if the setting is empty, ConfigError if it can't."""
+        only_for_crawls(crawler)
         address = address_of(crawler.settings)
         if address is None:
             raise NotConfigured

@@ -14,6 +14,7 @@ from rich.status import Status
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from lswc.crawl.placement import only_for_crawls
 from lswc.monitor.recorder import snapshot_taken
 from lswc.plurals import numbered
 
@@ -61,6 +62,7 @@ class TerminalLine:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Raise NotConfigured if there is no terminal, and LOGSTATS_INTERVAL is 0."""
+        only_for_crawls(crawler)
         interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         if not interval and not sys.stderr.isatty():
             raise NotConfigured

@@ -1,87 +1,30 @@
-"""``lswc check CRAWL``: whether a crawl's frontier, files and counters agree."""
+"""``scrapy check``: Scrapy's, of the contracts of spiders. ``lswc check`` is that of a crawl."""
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import partial
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import REDIS, UserCommand, one, option
-from lswc.cli.progress_lines import working
-from lswc.cli.tables import table, terminal
-from lswc.plurals import numbered
+from scrapy.commands.check import Command as CheckCommand
+from scrapy.spiderloader import get_spider_loader
+
+from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-
-    from lswc.archive.check.agreement import CheckReport
 
 
-class Command(UserCommand):
-    """Compares a crawl's frontier with all its files; exit code 1 if anything is wrong."""
+class Command(CheckCommand):
+    """Checks contracts; whoever means a crawl is told by which command."""
 
-    usage = (
-        "<crawl folder> [folders of other workers] [--repair] [--redis redis://... [--key NAME]]"
-    )
-    summary = "Tell whether a crawl's frontier and files agree, and make them agree"
-    options = (
-        option(
-            "--repair", "let the pages wait again that a file has lost; nothing is deleted", False
-        ),
-        *REDIS,
-    )
-
-    def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        from lswc.archive.check.agreement import check, repair
-        from lswc.crawl.crawl_folder import names_a_redis
-
-        crawl = Path(one(args[:1], "crawl folder"))
-        if opts.redis or names_a_redis(crawl):
-            self._check_worker(crawl, [Path(name) for name in args[1:]], opts)
-            return
-        one(args, "crawl folder")
-        with working() as say:
-            say("check", 0, 0)
-            report = check(crawl)
-        self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
-
-    def _check_worker(self, crawl: Path, others: list[Path], opts: argparse.Namespace) -> None:
-        from lswc.archive.check.agreement import check_worker, repair_worker
-        from lswc.crawl import workers
-
-        clients, name = workers.named(self.project_settings, opts.redis, opts.key, crawl)
-        with closing(workers.existing(clients, name, crawl)) as frontier:
-            with working() as say:
-                say("check", 0, 0)
-                report = check_worker(crawl, frontier, others or frontier.others()[0])
-            mend = partial(repair_worker, crawl, frontier, report.lost)
-            self._told(crawl, report, mend if opts.repair else None)
-
-    def _told(self, crawl: Path, report: CheckReport, mend: Callable[[], list[str]] | None) -> None:
-        _show(report)
-        if report.agrees:
-            print("All agree.")
-        elif mend is not None:
-            print("\n".join(mend()))
-        else:
-            print(f"`lswc check {crawl} --repair` lets what is lost be fetched anew.")
-            self.exitcode = 1
-
-
-def _show(report: CheckReport) -> None:
-    from lswc.archive.check.comparison import FAULTS
-
-    rows = [(f.file, f.entries, *(f.faults[fault] for fault in FAULTS)) for f in report.findings]
-    terminal().print(table("", ("", "entries", *FAULTS), rows))
-    for note in report.notes:
-        print(note)
-    if report.lost:
-        named = sorted(url for url in report.lost.values() if url is not None)
-        print(
-            f"{numbered(len(report.lost), 'URL')} that this worker finished, in none of its files:"
-        )
-        print("\n".join(named))
-        if len(named) < len(report.lost):
-            print(f"and {len(report.lost) - len(named)} whose URLs nobody here knows")
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        spiders = get_spider_loader(self.settings).list() if self.settings is not None else []
+        for name in args:
+            if name not in spiders:
+                meant = f"; a crawl's files: lswc check {name}" if Path(name).is_dir() else ""
+                known = ", ".join(spiders)
+                line = f"scrapy check: error: unknown spider {name!r}; known: {known}{meant}"
+                print(line, file=sys.stderr)
+                sys.exit(ConfigError.exit_code)

@@ -15,6 +15,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from typing_extensions import override
 
 from lswc.crawl.checked_settings import whole
+from lswc.crawl.placement import only_for_crawls
 from lswc.crawl.requests import RULES
 from lswc.crawl.transport.answer import HeadersTooLargeError
 from lswc.guest.robots_txt import MAX_SIZE
@@ -52,6 +53,7 @@ class RefusalMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        only_for_crawls(crawler)
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -117,6 +119,12 @@ _STARTS = {
 
 class CompressionMiddleware(httpcompression.HttpCompressionMiddleware):
     """Refuses bodies in too many pieces; of a robots.txt it unpacks what counts."""
+
+    @classmethod
+    @override
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        only_for_crawls(crawler)
+        return super().from_crawler(crawler)
 
     @override
     def process_response(

@@ -14,6 +14,7 @@ from twisted.internet._resolver import GAIResolver
 from twisted.internet.address import IPv4Address, IPv6Address
 from typing_extensions import override
 
+from lswc.crawl.placement import is_crawl
 from lswc.crawl.web import from_settings, open_web
 from lswc.crawl.web.loopback_server import listen
 from lswc.outcomes import Outcome
@@ -21,7 +22,7 @@ from lswc.safety.address import Networks
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -61,6 +62,7 @@ class Resolver(CachingHostnameResolver):
         self.refusals = LocalCache(10_000)
         self._networks = Networks()
         self._web = web
+        self._crawlers: Collection[Crawler] | None = None
         self._port = 0
 
     @override
@@ -77,7 +79,13 @@ class Resolver(CachingHostnameResolver):
             crawler.settings.getlist("LSWC_ALLOWED_PORTS"),
         )
         resolver._web = open_web(folder) if folder else None
+        resolver._crawlers = getattr(crawler, "crawlers", None)  # it may be their process
         return resolver
+
+    @property
+    def _is_guard(self) -> bool:
+        """Whether addresses are kept out: not where only other spiders than lswc's run."""
+        return self._crawlers is None or any(map(is_crawl, self._crawlers))
 
     @property
     def serves_web(self) -> bool:
@@ -100,7 +108,9 @@ class Resolver(CachingHostnameResolver):
         transportSemantics: str = "TCP",
     ) -> Any:
         if self._web is None and _is_name(hostName):
-            receiver = self._filtered(resolutionReceiver, hostName, portNumber)
+            receiver = resolutionReceiver
+            if self._is_guard:
+                receiver = self._filtered(resolutionReceiver, hostName, portNumber)
             return super().resolveHostName(
                 receiver, hostName, portNumber, addressTypes, transportSemantics
             )

@@ -1,0 +1,1 @@
+"""Spiders of your own, beside lswc's: ``scrapy genspider NAME DOMAIN`` puts them here."""
