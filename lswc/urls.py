@@ -193,3 +193,18 @@ def fingerprints(hrefs: Sequence[str]) -> tuple[int, ...]:
     """Return the fingerprint of each canonical URL."""
     digests = [blake2b(href.partition("://")[2].encode(), digest_size=8).digest() for href in hrefs]
     return unpack(f">{len(digests)}q", b"".join(digests))
+
+
+_LABEL = re.compile(r"\bxn--[a-z0-9-]{1,59}")
+
+
+def readable(text: str) -> str:
+    """Return a text with its host names in their own script: "xn--o3cw4h" is written in Thai."""
+    return _LABEL.sub(_in_own_script, text) if "xn--" in text else text
+
+
+def _in_own_script(label: re.Match[str]) -> str:
+    try:
+        return label[0].encode().decode("idna")
+    except UnicodeError:
+        return label[0]

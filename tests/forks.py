@@ -89,6 +89,7 @@ def _become(asked: dict[str, Any]) -> None:
         os.dup2(opened, number)
         os.close(opened)
     os.chdir(asked["cwd"])
+    sys.path.insert(0, asked["cwd"])  # as python -m does
     os.environ.clear()
     os.environ.update(asked["environment"])
     sys.argv = [asked["program"], *asked["arguments"]]

@@ -77,7 +77,7 @@ OWN = {
 }
 """What the commands do that ``scrapy`` hasn't, or calls otherwise."""
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "tcsh", "fish")
 """Shells whose completion is shipped: ``lswc.cli.reference`` makes it."""
 
 

@@ -174,7 +174,7 @@ def _table(section: SettingsSection) -> str:
 
 
 def _linked(meaning: str) -> str:
-    return re.sub(r"\b([a-z]+)\.md\b", r"[\1.md](\1.md)", meaning)
+    return re.sub(r"\b([a-z-]+)\.md(#[\w-]+)?", r"[\1.md](\1.md\2)", meaning)
 
 
 def commands_page() -> str:
@@ -263,6 +263,10 @@ def _choices(command: str, action: Action, a_file: list[Any]) -> list[Any] | Non
         return profiles.names()
     if what == "settings name":
         return [name for name in vars(settings) if name.isupper()]
+    if action.dest == "set" and command in ("crawl", "demo"):
+        return [f"{name}=" for name in vars(settings) if name.isupper()]
+    if action.dest == "web":
+        return ["demo", "changing", *a_file]
     if what == "control verb":
         return list(VERBS)
     is_file = what == f"{command} args" or action.metavar in ("FILE", "FOLDER")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import islice
 from math import ceil, floor
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
@@ -183,7 +184,10 @@ def advice(snapshot: Snapshot, folder: Path) -> str:
         urls = numbered(snapshot.pending, "URL")
         lines.append(f"{urls} {are} pending: the same command{more} goes on.")
     if snapshot.pages:
-        lines += ["Next:", *(_next(group, line.format(folder)) for group, line in _NEXT)]
+        lines += [
+            "Next:",
+            *(_next(group, line.format(quote(str(folder)))) for group, line in _NEXT),
+        ]
     return "\n".join(lines)
 
 

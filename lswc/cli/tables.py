@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lswc.urls import readable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -82,4 +84,4 @@ def _cell(value: object) -> str:
 
 def _plain(text: str) -> str:
     # Names, titles and reasons come from the web: nothing in them is markup, nor for the terminal.
-    return escape(_CONTROL.sub("\ufffd", text))
+    return escape(_CONTROL.sub("\ufffd", readable(text)))

@@ -19,8 +19,8 @@ PAGES = "closespider_itemcount"
 
 _SAID = {
     "shutdown": "stopped by its user",
-    PAGES: "CLOSESPIDER_ITEMCOUNT pages are reached",
-    "closespider_timeout": "CLOSESPIDER_TIMEOUT seconds are over",
+    PAGES: "as many pages as were asked for",
+    "closespider_timeout": "the time that was given is over",
 }
 
 

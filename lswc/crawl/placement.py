@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib.util import find_spec, module_from_spec
+from inspect import isasyncgenfunction
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
@@ -129,7 +130,6 @@ NEEDED = {
 OWN_ALONE = {
     "SCHEDULER": "the frontier decides what is next (LSWC_STRATEGY, and LSWC_FRONTIER for Redis)",
     "DOWNLOADER": "no server gets too many requests by it",
-    "TWISTED_DNS_RESOLVER": "private addresses are kept out by it",
 }
 """Settings that name one part of lswc's, which a subclass may replace."""
 
@@ -236,6 +236,7 @@ def check(settings: BaseSettings) -> None:
     """Check that all that a crawl needs is in its place. Raises ConfigError."""
     for name, why in OWN_ALONE.items():
         _check_alone(settings, name, why)
+    _check_resolver(settings)
     for name, instead in UNREAD.items():
         is_given = (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["project"]
         if is_given and _is_on(settings.get(name)):
@@ -253,6 +254,8 @@ def _check_components(settings: BaseSettings, name: str) -> None:
             raise ConfigError(f"{name}: leave out {path}: {why}")
     loaded = _loaded(settings, name)
     _check_ours(name, loaded, own(name))
+    for component in loaded:
+        _check_async(name, component)
     for path in NEEDED.get(name, ()):
         if path in given and not any(_is_kind_of(component, path) for component in loaded):
             raise _lacking(name, path)
@@ -263,15 +266,26 @@ def _is_on(value: object) -> bool:
 
 
 def _check_alone(settings: BaseSettings, name: str, why: str) -> None:
-    wanted = INSTEAD.get(name) or _written()[name]
+    wanted = INSTEAD[name]
     if not _is_kind_of(_load(name, settings.get(name)), wanted):
-        is_default = not settings.getpriority(name)
-        hint = (
-            "these settings don't build on lswc's: begin them with `from lswc.settings import *`"
-            if is_default
-            else f"{wanted} can't be replaced, but by a subclass: {why}"
+        raise ConfigError(
+            f"{name}={settings.get(name)!r}: only a subclass of {wanted} can replace it: {why}"
         )
-        raise ConfigError(f"{name}={settings.get(name)!r}: {hint}")
+
+
+def _check_resolver(settings: BaseSettings) -> None:
+    """Check that addresses are kept out: a process has one resolver, which settings name early."""
+    name = "TWISTED_DNS_RESOLVER"
+    resolver = _load(name, settings.get(name))
+    if not settings.getpriority(name):
+        raise ConfigError(
+            "these settings don't build on lswc's: begin them with `from lswc.settings import *`"
+        )
+    if resolver.__module__.startswith("scrapy."):
+        raise ConfigError(
+            f"{name}: {_path(resolver)} would let pages lead into private networks; "
+            "LSWC_ALLOWED_NETWORKS says which may be asked"
+        )
 
 
 def _check_handler(settings: BaseSettings, scheme: str) -> None:
@@ -297,6 +311,16 @@ def _check_ours(name: str, loaded: Mapping[Any, float], ours: Mapping[str, int])
         if before is not None and ours[path] and orders[0] < before[0]:
             raise ConfigError(f"{name}: {path} must come after {before[1]}, as in lswc/settings.py")
         before = orders[0], path
+
+
+def _check_async(name: str, component: Any) -> None:
+    """Check that a spider middleware takes pages as they come. Raises ConfigError."""
+    method = getattr(component, "process_spider_output", None)
+    both = hasattr(component, "process_spider_output_async")
+    if method is not None and not both and not isasyncgenfunction(method):
+        raise ConfigError(
+            f"{name}: {_path(component)}.process_spider_output must be `async def`, with `async for`"
+        )
 
 
 def _lacking(name: str, path: str) -> ConfigError:

@@ -76,7 +76,7 @@ def _conclusion(
         family = "".join(standing.family) if standing is not None else ""
         return "pending: it is in the frontier, or being fetched now" + (
             f". Its site is unproven: hardly a site but {family} links to it. Such sites get "
-            "LSWC_UNPROVEN_SHARE of the requests while others wait"
+            "a small share of the requests while others wait"
             if family
             else ""
         )

@@ -35,7 +35,7 @@ class SetUp:
             "LSWC_STRATEGY": "bfs",
             "LSWC_TRY_AGAIN": [],
             "LSWC_READERS": 0,
-            "EXTENSIONS": {},
+            "DOWNLOAD_HANDLERS": {},  # which Scrapy's get_crawler sets
         }
         self.crawler: Crawler = get_crawler(LswcSpider, given | settings)
         self.spider = LswcSpider.from_crawler(self.crawler, lang="th", seeds=str(file))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
+from logparser import parse
 
 from tests.ports import free_port
 from tests.project import copy_project
@@ -63,17 +65,30 @@ class Scrapyd:
         assert found["status"] == "ok", found
         return found
 
-    def schedule(self, **settings: object) -> str:
+    def client(self, program: str, *arguments: str) -> str:
+        """Run a program of scrapyd-client as a user does; return what it says."""
+        done = subprocess.run(
+            [BIN / program, *arguments], cwd=self.folder, check=True, capture_output=True,
+            text=True, env={**os.environ, "SCRAPYD_URL": self.url},
+        )  # fmt: skip
+        return done.stdout
+
+    def schedule(self, project: str = "lswc", **settings: object) -> str:
         """Schedule a job and return its id."""
-        data = [("project", "lswc"), ("spider", "lswc"), ("lang", "my")]
+        data = [("project", project), ("spider", "lswc"), ("lang", "my")]
         given = [("setting", f"{name}={value}") for name, value in settings.items()]
         self.scheduled += 1
         return str(self.ask("schedule.json", [*data, *given])["jobid"])
 
+    def log(self, job: str) -> str:
+        """Return the log of a job."""
+        (log,) = self.folder.rglob(f"{job}.log")
+        return log.read_text("utf-8")
+
     def wait(self) -> None:
         """Wait until all jobs have ended."""
         for _ in range(3_000):
-            if len(self.ask("listjobs.json?project=lswc")["finished"]) == self.scheduled:
+            if len(self.ask("listjobs.json")["finished"]) == self.scheduled:
                 return
             sleep(0.1)
         raise TimeoutError("the jobs don't end")
@@ -103,8 +118,8 @@ def site(tmp_path: Path) -> Site:
 def test_a_job_with_a_mistake_says_so_in_its_log(scrapyd: Scrapyd, site: Site) -> None:
     job = scrapyd.schedule(LSWC_STRATEGY="bsf", LSWC_CRAWL=site.folder, LSWC_WEB=site.web)
     scrapyd.wait()
-    (log,) = scrapyd.folder.rglob(f"{job}.log")
-    assert "scrapy crawl: error: unknown strategy 'bsf'; known: bfs, " in log.read_text("utf-8")
+    line = "scrapy crawl: error: unknown strategy 'bsf'; known: bfs, "
+    assert line in scrapyd.log(job)
 
 
 @pytest.mark.slow
@@ -114,8 +129,7 @@ def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     web: dict[str, object] = {"LSWC_WEB": site.web, "DOWNLOAD_DELAY": 0}
     job = scrapyd.schedule(LSWC_PROFILE="soft_focused", LSWC_CRAWL=site.folder, **web)
     scrapyd.wait()
-    (log,) = scrapyd.folder.rglob(f"{job}.log")
-    assert " 8, a harvest rate of 50.0%\n" in log.read_text("utf-8")
+    assert " 8, a harvest rate of 50.0%\n" in scrapyd.log(job)
     assert len(site.urls) == 16
     assert site.summary["strategy"] == "soft_focused"
     assert (site.summary["language"], site.summary["relevant"]) == ("my", 8)
@@ -126,3 +140,52 @@ def test_a_scheduled_job_crawls_with_its_profile_then_two_share_a_crawl(
     scrapyd.wait()
     shared = [url for folder in folders for url in Site(site.web, folder).urls]
     assert sorted(shared) == sorted(site.urls)
+
+
+@pytest.mark.slow
+def test_logparser_reads_every_job(scrapyd: Scrapyd, site: Site, tmp_path: Path) -> None:
+    web: dict[str, object] = {"LSWC_WEB": site.web, "DOWNLOAD_DELAY": 0}
+    limited = {"LSWC_MAX_SERVER_PAGES": 1, "LSWC_CRAWL": tmp_path / "limited"}  # its count has a '
+    jobs = {
+        scrapyd.schedule(LSWC_CRAWL=site.folder, **web): ("finished", 16),
+        scrapyd.schedule(**web, LSWC_CRAWL=tmp_path / "s", CLOSESPIDER_ITEMCOUNT=4): (
+            "closespider_itemcount", None,
+        ),
+        scrapyd.schedule(**web, **limited): ("finished", 8),
+    }  # fmt: skip
+    scrapyd.wait()
+    for job, (reason, pages) in jobs.items():
+        log = scrapyd.log(job)
+        told = parse(log)
+        assert told["finish_reason"] == reason, log
+        assert told["items"] == (pages or told["items"]) >= 4, log
+        assert told["pages"] >= told["items"], log
+        assert told["crawler_stats"]["item_scraped_count"] == told["items"]
+        assert told["crawler_engine"] == {} or told["runtime"] != "N/A"
+        (items,) = scrapyd.folder.rglob(f"items/lswc/lswc/{job}.jl")
+        assert items.read_text("utf-8").count("\n") == told["items"]
+    assert "page limit" in log
+
+
+@pytest.mark.slow
+def test_projects_and_versions_beside_each_other(
+    scrapyd: Scrapyd, site: Site, tmp_path: Path
+) -> None:
+    scrapyd.client("scrapyd-deploy", "-p", "archive", "--version", "one")
+    scrapyd.client("scrapyd-deploy", "-p", "archive", "--version", "two")
+    found = scrapyd.ask("listversions.json?project=archive")
+    assert found["versions"] == ["one", "two"]
+    target = ("-t", scrapyd.url.rstrip("/"))
+    assert "lswc" in scrapyd.client("scrapyd-client", "spiders", *target, "-p", "archive")
+    given = [
+        "lang=my", "setting=LSWC_PROFILE=soft_focused", f"setting=LSWC_WEB={site.web}",
+        "setting=DOWNLOAD_DELAY=0", f"setting=LSWC_CRAWL={site.folder}",
+    ]  # fmt: skip
+    arguments = [part for argument in given for part in ("--arg", argument)]
+    scrapyd.client("scrapyd-client", "schedule", *target, "-p", "archive", *arguments, "lswc")
+    scrapyd.scheduled += 1
+    web: dict[str, object] = {"LSWC_WEB": site.web, "DOWNLOAD_DELAY": 0}
+    scrapyd.schedule(**web, LSWC_CRAWL=tmp_path / "bfs", LSWC_STRATEGY="bfs")
+    scrapyd.wait()
+    assert site.summary["strategy"] == "soft_focused"
+    assert Site(site.web, tmp_path / "bfs").summary["strategy"] == "bfs"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,9 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, page
+from tests import forks
+from tests.scenarios.site import ENGLISH, THAI, Site, page
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
 CRAWL_DELAY = 1.0
@@ -348,7 +349,7 @@ IDIOMS = (
           refused="shell URL", is_crawl=False),
     Idiom("shell with lswc", command=("shell", "--spider=lswc", "http://www.one.co.th/"),
           refused="shell URL", is_crawl=False),
-    Idiom("check of a folder", command=("check", "web"), refused="lswc check web", is_crawl=False),
+    Idiom("check of a folder", command=("check", "web"), refused="web is not a crawl folder", is_crawl=False),
     # Scrapy's tools
     Idiom("settings --get", command=("settings", "--get", "SPIDER_MIDDLEWARES"),
           said="ServerRelevanceMiddleware", is_crawl=False),
@@ -401,15 +402,9 @@ class Place:
             part for name, value in {**given, **idiom.settings}.items()
             for part in ("-s", f"{name}={value}")
         ]  # fmt: skip
-        return subprocess.run(
-            [sys.executable, "-m", "scrapy", *idiom.command, *idiom.arguments, *settings],
-            cwd=self.folder, capture_output=True, text=True, timeout=BRAKE, check=False,
-            stdin=subprocess.DEVNULL,
-            env={
-                **os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(self.folder))),
-                "SCRAPY_SETTINGS_MODULE": idiom.module, "PYTHONWARNINGS": "ignore",
-            },
-        )  # fmt: skip
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": idiom.module}
+        command = [*idiom.command, *idiom.arguments, *settings]
+        return forks.run(command, self.folder, environment)
 
     def wrong(self, idiom: Idiom, done: subprocess.CompletedProcess[str]) -> str:
         """Return what isn't as it should be, "" if all is."""

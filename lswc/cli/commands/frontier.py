@@ -41,6 +41,8 @@ class Command(UserCommand):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         name = one(args, "crawl folder, or one Redis")
+        if opts.top < 1:
+            raise ConfigError(f"--top must be at least 1, and {opts.top} isn't")
         if opts.rebalance:
             self._rebalance(name, opts)
             return

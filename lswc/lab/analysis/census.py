@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from lswc.lab.analysis import figures
 from lswc.lab.analysis.section import Section
-from lswc.lab.analysis.table import Table, readable, share
+from lswc.lab.analysis.table import Table, share
+from lswc.urls import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from lswc.errors import writing
 from lswc.files import is_partial, whole_folder
 from lswc.lab.analysis import figures
 from lswc.lab.analysis.collection import AnalysisError
-from lswc.lab.analysis.table import readable
+from lswc.urls import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -17,9 +17,9 @@ import numpy as np
 from lswc.frontier.harvest import wilson
 from lswc.lab.analysis.countries import country_of_tld, located
 from lswc.lab.analysis.section import Section
-from lswc.lab.analysis.table import Table, readable, share
+from lswc.lab.analysis.table import Table, share
 from lswc.language.names import NOBODY, codes, names
-from lswc.urls import parse, site
+from lswc.urls import parse, readable, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from lswc.urls import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,6 @@ class Table:
         pq.write_table(pa.table(columns, list(self.heads)), folder / f"{self.name}.parquet")
 
 
-_LABEL = re.compile(r"\bxn--[a-z0-9-]{1,59}")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -62,18 +62,6 @@ def _plain(value: object) -> object:
         return value
     text = readable(value)
     return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def readable(text: str) -> str:
-    """Return a text with its host names in their own script: "xn--o3cw4h" is written in Thai."""
-    return _LABEL.sub(_in_own_script, text) if "xn--" in text else text
-
-
-def _in_own_script(label: re.Match[str]) -> str:
-    try:
-        return label[0].encode().decode("idna")
-    except UnicodeError:
-        return label[0]
 
 
 def share(part: float, whole: float) -> float | None:

@@ -46,6 +46,10 @@ class Command(UserCommand):
             )
         if opts.extremes < 0:
             raise ConfigError(f"--extremes must not be negative, and {opts.extremes} is")
+        for name in ("precision", "accuracy"):
+            if not 0 < getattr(opts, name) <= 1:
+                given = getattr(opts, name)
+                raise ConfigError(f"--{name} must be above 0 and at most 1, and {given:g} isn't")
         from lswc.lab.analysis.questions import Questions, analyze
         from lswc.lab.trace.from_log import as_trace
 

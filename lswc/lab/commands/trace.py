@@ -44,6 +44,9 @@ class Command(UserCommand):
             raise UsageError(
                 "give a crawl folder, or --web and --lang, and --out", print_help=False
             )
+        read = Path(args[0]) if of_crawl else opts.web
+        if opts.out.resolve() in (read.resolve(), *read.resolve().parents):
+            raise ConfigError(f"--out {opts.out} is what is read, or holds it: name another folder")
         if of_crawl:
             _trace_crawl(Path(args[0]), opts.out, opts.lang)
         else:

@@ -26,6 +26,7 @@ from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
 from lswc.monitor.stored import StoredCrawl, stored
+from lswc.urls import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +183,8 @@ class _Json(_Guarded):
         if not gone:
             request.setResponseCode(status)
             request.setHeader("Content-Type", "application/json")
-            request.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
+            text = readable(json.dumps(answer, ensure_ascii=False))
+            request.write(text.encode(errors="replace"))
             request.finish()
 
 
