@@ -319,7 +319,8 @@ def _check_async(name: str, component: Any) -> None:
     both = hasattr(component, "process_spider_output_async")
     if method is not None and not both and not isasyncgenfunction(method):
         raise ConfigError(
-            f"{name}: {_path(component)}.process_spider_output must be `async def`, with `async for`"
+            f"{name}: process_spider_output of {_path(component)} must be an async generator: "
+            "`async def`, and `async for item in result`"
         )
 
 

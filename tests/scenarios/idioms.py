@@ -340,7 +340,7 @@ IDIOMS = (
     Idiom("an add-on that isn't there", {"ADDONS": '{"none.Addon": 1}'}, refused="ADDONS: can't"),
     Idiom("an add-on that fails", _components("ADDONS", BrokenAddon=1), refused="KeyError: 'mine'"),
     Idiom("a spider middleware that isn't async", _components("SPIDER_MIDDLEWARES", Sync=500),
-          refused="must be `async def`"),
+          refused="must be an async generator"),
     Idiom("settings that don't build on lswc's", module="alien", refused="from lswc.settings"),
     Idiom("runspider, no such file", command=("runspider", "none.py"), refused="isn't a file"),
     Idiom("parse with lswc", command=("parse", "--spider=lswc", "http://www.one.co.th/"),
@@ -349,7 +349,8 @@ IDIOMS = (
           refused="shell URL", is_crawl=False),
     Idiom("shell with lswc", command=("shell", "--spider=lswc", "http://www.one.co.th/"),
           refused="shell URL", is_crawl=False),
-    Idiom("check of a folder", command=("check", "web"), refused="web is not a crawl folder", is_crawl=False),
+    Idiom("check of a folder", command=("check", "web"), refused="web is not a crawl folder",
+          is_crawl=False),
     # Scrapy's tools
     Idiom("settings --get", command=("settings", "--get", "SPIDER_MIDDLEWARES"),
           said="ServerRelevanceMiddleware", is_crawl=False),
