@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from lswc import extras
 from lswc.cli import program
-from lswc.extras import GROUPS
+from lswc.extras import GROUPS, how_to_install
 
 ROOT = Path(__file__).parents[1]
 PAGE = "<html><body>" + "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำ" * 9 + '<a href="/two">สอง</a>'
@@ -94,8 +96,9 @@ def test_what_is_lacking_is_said_and_suffices(
 ) -> None:
     done = lswc(worked, *arguments)
     assert done.returncode == 2
-    line = rf"lswc {arguments[0]}: error: this needs \w+: pip install 'lswc\[{group}\]'\n"
-    assert re.fullmatch(line, done.stderr)
+    line = rf"lswc {arguments[0]}: error: this needs \w+: (.*)\n"
+    assert (told := re.fullmatch(line, done.stderr)) is not None
+    assert told[1] == how_to_install(group)
     assert done.stdout == ""
     if arguments[0] != "simulate":
         done = lswc(worked, *arguments, hidden=EVERY - set(GROUPS[group]))
@@ -108,7 +111,7 @@ def test_a_papers_method_that_is_lacking_is_said_before_anything_is_fetched(work
         worked, "crawl", "th", "--web", "web", "--into", "other", "-s", "LSWC_IDENTIFIER=langdetect"
     )
     assert done.returncode == 2
-    assert "this needs langdetect: pip install 'lswc[lab]'" in done.stderr
+    assert f"this needs langdetect: {how_to_install('lab')}" in done.stderr
     assert not (worked / "other" / "frontier.db").exists()
 
 
@@ -119,14 +122,14 @@ def test_the_next_crawl_with_all_makes_tables_and_one_without_says_so(worked: Pa
     assert sorted(path.suffix for path in log.iterdir()) == [".parquet"] * 4
     done = lswc(worked, "check", "crawls/th")
     assert done.returncode == 2
-    assert "this needs pyarrow: pip install 'lswc[parquet]'" in done.stderr
+    assert f"this needs pyarrow: {how_to_install('parquet')}" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("library", "line"),
     [
-        ("pyarrow", "lswc analyze: error: this needs pyarrow: pip install 'lswc[lab]'\n"),
-        ("PIL", "lswc analyze: error: this needs PIL: pip install 'lswc[lab]'\n"),
+        ("pyarrow", f"lswc analyze: error: this needs pyarrow: {how_to_install('lab')}\n"),
+        ("PIL", f"lswc analyze: error: this needs PIL: {how_to_install('lab')}\n"),
         ("playwright", "lswc analyze: error: none is neither a trace"),
     ],
 )
@@ -161,3 +164,39 @@ def test_requirements_are_those_of_all_groups() -> None:
     }  # fmt: skip
     for group, libraries in GROUPS.items():
         assert {distributions.get(name, name) for name in libraries} == set(named(extras[group]))
+
+
+@pytest.mark.parametrize(
+    ("left", "told", "advice"),
+    [
+        ("", {"dir_info": {}}, "pip install '{0}[lab]'"),
+        ("", {"dir_info": {"editable": True}}, "pip install --editable '{0}[lab]'"),
+        ("", {"archive_info": {}}, "pip install 'pyarrow<27,>=26' "),
+        ("pipx_metadata.json", {"dir_info": {}}, "pipx inject lswc 'pyarrow<27,>=26' "),
+        ("uv-receipt.toml", {"dir_info": {}}, "uv tool install '{0}[metrics,lab]'"),
+        ("uv-receipt.toml", {"archive_info": {}}, "uv pip install --python "),
+    ],
+)
+def test_advice_is_by_kind_of_install_and_names_lswc_to_no_index(
+    left: str, told: dict[str, object], advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "a source"
+    source.mkdir()
+    (source / "pyproject.toml").touch()
+    if left:
+        (tmp_path / left).touch()
+    required = extras.distribution("lswc").requires
+
+    class Installed:
+        requires = required
+
+        def read_text(self, name: str) -> str:
+            assert name == "direct_url.json"
+            return json.dumps({"url": source.as_uri(), **told})
+
+    monkeypatch.setattr(extras, "distribution", lambda _: Installed())
+    monkeypatch.setattr(extras, "is_installed", lambda name: name == "prometheus_client")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    said = how_to_install("lab")
+    assert said.startswith(advice.format(source))
+    assert " lswc[" not in said

@@ -13,7 +13,7 @@ from rich.filesize import decimal
 from lswc.cli.command import program
 from lswc.cli.tables import counted, lines_table
 from lswc.crawl.ends import REASON as LITTLE_LEFT
-from lswc.extras import GROUPS, is_installed
+from lswc.extras import GROUPS, how_to_install, is_installed
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
@@ -202,4 +202,4 @@ def _next(group: str, command: str) -> str:
     line = f"  {program()} {command}"
     if all(map(is_installed, GROUPS.get(group, ()))):
         return line
-    return f"{line}    (after pip install 'lswc[{group}]')"
+    return f"{line}    (after {how_to_install(group)})"

@@ -229,7 +229,7 @@ def only_for_crawls(crawler: Crawler) -> None:
 
 def under_scrapyd() -> bool:
     """Tell whether this process is a job of scrapyd's: others read its log, by Scrapy's lines."""
-    return "SCRAPY_JOB" in os.environ
+    return "SCRAPY_PROJECT" in os.environ  # it sets that for each job
 
 
 def check(settings: BaseSettings) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 for library in ("datatrove", "regex", "tokenizers"):
-    pytest.importorskip(library, reason="pip install 'lswc[datatrove]'")
+    pytest.importorskip(library, reason="pip install '.[datatrove]'")
 
 from lswc.corpus.datatrove_blocks import CrawlReader  # noqa: E402
 

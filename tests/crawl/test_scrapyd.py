@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -69,13 +68,13 @@ class Scrapyd:
         """Run a program of scrapyd-client as a user does; return what it says."""
         done = subprocess.run(
             [BIN / program, *arguments], cwd=self.folder, check=True, capture_output=True,
-            text=True, env={**os.environ, "SCRAPYD_URL": self.url},
+            text=True,
         )  # fmt: skip
         return done.stdout
 
-    def schedule(self, project: str = "lswc", **settings: object) -> str:
+    def schedule(self, **settings: object) -> str:
         """Schedule a job and return its id."""
-        data = [("project", project), ("spider", "lswc"), ("lang", "my")]
+        data = [("project", "lswc"), ("spider", "lswc"), ("lang", "my")]
         given = [("setting", f"{name}={value}") for name, value in settings.items()]
         self.scheduled += 1
         return str(self.ask("schedule.json", [*data, *given])["jobid"])
@@ -161,7 +160,6 @@ def test_logparser_reads_every_job(scrapyd: Scrapyd, site: Site, tmp_path: Path)
         assert told["items"] == (pages or told["items"]) >= 4, log
         assert told["pages"] >= told["items"], log
         assert told["crawler_stats"]["item_scraped_count"] == told["items"]
-        assert told["crawler_engine"] == {} or told["runtime"] != "N/A"
         (items,) = scrapyd.folder.rglob(f"items/lswc/lswc/{job}.jl")
         assert items.read_text("utf-8").count("\n") == told["items"]
     assert "page limit" in log
@@ -175,14 +173,13 @@ def test_projects_and_versions_beside_each_other(
     scrapyd.client("scrapyd-deploy", "-p", "archive", "--version", "two")
     found = scrapyd.ask("listversions.json?project=archive")
     assert found["versions"] == ["one", "two"]
-    target = ("-t", scrapyd.url.rstrip("/"))
-    assert "lswc" in scrapyd.client("scrapyd-client", "spiders", *target, "-p", "archive")
+    assert "lswc" in scrapyd.client("scrapyd-client", "spiders", "-p", "archive")
     given = [
         "lang=my", "setting=LSWC_PROFILE=soft_focused", f"setting=LSWC_WEB={site.web}",
         "setting=DOWNLOAD_DELAY=0", f"setting=LSWC_CRAWL={site.folder}",
     ]  # fmt: skip
     arguments = [part for argument in given for part in ("--arg", argument)]
-    scrapyd.client("scrapyd-client", "schedule", *target, "-p", "archive", *arguments, "lswc")
+    scrapyd.client("scrapyd-client", "schedule", "-p", "archive", *arguments, "lswc")
     scrapyd.scheduled += 1
     web: dict[str, object] = {"LSWC_WEB": site.web, "DOWNLOAD_DELAY": 0}
     scrapyd.schedule(**web, LSWC_CRAWL=tmp_path / "bfs", LSWC_STRATEGY="bfs")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import LswcError
-from lswc.extras import is_installed
+from lswc.extras import how_to_install, is_installed
 from lswc.guest.control import ControlError, read
 from lswc.monitor.story import explained, pattern_against, story
 from lswc.outcomes import Outcome
@@ -46,7 +46,7 @@ def find(crawl: StoredCrawl, text: str) -> dict[str, Any]:
 def _logs(crawl: StoredCrawl) -> tuple[list[Path], str]:
     """Return the folders whose logs can be read here, and why there is none."""
     if not is_installed("pyarrow"):
-        return [], "To read the crawl's log: pip install 'lswc[parquet]'"
+        return [], f"To read the crawl's log: {how_to_install('parquet')}"
     folders = crawl.folders()
     return folders, "" if folders else "The crawl's log isn't on this machine."
 
