@@ -1,3 +1,3 @@
 """lswc: a language-specific web crawler on Scrapy."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"

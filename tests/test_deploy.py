@@ -87,7 +87,9 @@ def test_an_image_is_made_of_what_is_there() -> None:
     arguments = dict(argument.split("=") for argument in dockerfile("ARG"))
     assert arguments["BASE"].startswith("python:")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert arguments["GROUPS"] in project["optional-dependencies"]
+    assert {"metrics", "parquet"} <= {*arguments["EXTRAS"].split(",")}
+    assert {*arguments["EXTRAS"].split(",")} <= {*project["optional-dependencies"]}
+    assert "GROUPS" not in arguments, "in bash it is an array of its own (SC2128)"
     assert dockerfile("USER") == ["10001"]
     assert dockerfile("ENTRYPOINT") == ['["lswc"]']
 
@@ -109,7 +111,9 @@ def test_services_use_what_is_there() -> None:
 def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
     worker = SERVICES["worker"]
     command = [*worker["entrypoint"], *(part.replace("$$", "$") for part in worker["command"])]
-    given = {"CRAWL_LANGUAGE": "th", "CRAWL_FRONTIER": redis_server.url}
+    given = {
+        "CRAWL_LANGUAGE": "th", "CRAWL_FRONTIER": redis_server.url, "CRAWL_METRICS": "127.0.0.1:0",
+    }  # fmt: skip
     assert set(worker["environment"]) <= {*given, *environment(place)}
     started = [
         subprocess.Popen(command, cwd=place, env=environment(place, WORKER=name, **given))
@@ -136,6 +140,26 @@ def test_workers_share_a_crawl(place: Path, redis_server: RedisServer) -> None:
     for path in place.glob("crawls/*/log/*"):
         os.utime(path, (0, 0))
     assert health_of_all() == [1, 0, 1]
+
+
+def test_alerts_are_raised_for_what_they_are_and_for_metrics_that_there_are() -> None:
+    rules = yaml.safe_load((DEPLOY / "alerts.yml").read_text("utf-8"))["groups"][0]["rules"]
+    documented = (ROOT / "docs" / "watch.md").read_text("utf-8")
+    for rule in rules:
+        for metric in re.findall(r"\blswc_[a-z_]+", rule["expr"]):
+            assert f"`{metric}" in documented
+    (asked,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    (found,) = asked["dns_sd_configs"]
+    assert SERVICES["worker"]["environment"]["CRAWL_METRICS"].endswith(f":{found['port']}")
+    assert found["names"] == ["worker"]
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is missing")
+    for command in (("check", "config", "prometheus.yml"), ("test", "rules", "alerts_test.yml")):
+        done = subprocess.run(
+            [promtool, *command], cwd=DEPLOY, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_what_a_crawl_outlives_is_started_again() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").glob("for-*.md"))
+PAGES = [*sorted((ROOT / "docs").glob("for-*.md")), ROOT / "docs" / "extend.md"]
 
 
 @pytest.mark.slow
@@ -21,7 +21,7 @@ def test_every_command_works(page: Path, tmp_path: Path) -> None:
     assert len(blocks) >= 5
     programs = tmp_path / ".bin"
     programs.mkdir()
-    for name, module in (("lswc", "-m lswc"), ("python", "")):
+    for name, module in (("lswc", "-m lswc"), ("scrapy", "-m scrapy"), ("python", "")):
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {module} "$@"\n')
         (programs / name).chmod(0o755)
     path = f"{programs}:{os.environ['PATH']}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,23 @@ def names() -> tuple[str, ...]:
 
 
 def method(name: str) -> Method:
-    """Return a method by its name. Raises IdentifierError for an unknown one, naming all."""
+    """Return a method by its name, or one of a user's, as ``module:name``.
+
+    Raises IdentifierError for an unknown one, naming all.
+    """
+    if ":" in name:
+        return _own(name)
     if name not in methods():
         raise IdentifierError(f"unknown method {name!r}; known: {', '.join(names())}")
     return methods()[name]
+
+
+def _own(name: str) -> Method:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise IdentifierError(f"method {name!r}: {error}") from error
+    if not isinstance(found, Method):
+        raise IdentifierError(f"method {name!r} is no lswc.language.methods.Method")
+    return found
