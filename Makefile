@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 SAMPLE ?= 200
 SEED ?= 1
 
-.PHONY: crawl faults mutants redis replay test
+.PHONY: crawl faults lock mutants redis replay test
 
 # What a crawl needs: the demo is a minute away.
 $(VENV)/crawls: pyproject.toml
@@ -93,6 +93,13 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 faults: $(VENV)/installed redis
 	$(VENV)/bin/pytest -q -n 6 --no-loadscope-reorder -m slow \
 		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | sort)
+
+# All that is installed, each at one version: for who wants today's environment again.
+# pip install -r requirements.lock -e .
+lock: $(VENV)/installed
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check "uv>=0.9"
+	$(VENV)/bin/uv pip compile --universal --quiet --no-annotate --no-header \
+		--python-version 3.11 --extra all --output-file requirements.lock pyproject.toml
 
 # How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200.
 mutants: $(VENV)/mutmut redis
