@@ -1,4 +1,4 @@
-"""What Scrapy's commands for single URLs do with a spider of lswc's: they have no crawl."""
+"""Spiders of lswc's are refused by Scrapy's commands for single URLs: those have no crawl."""
 
 from __future__ import annotations
 
