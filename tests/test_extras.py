@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -185,7 +186,7 @@ def test_advice_is_by_kind_of_install_and_names_lswc_to_no_index(
     (source / "pyproject.toml").touch()
     if left:
         (tmp_path / left).touch()
-    required = extras.distribution("lswc").requires
+    required = distribution("lswc").requires
 
     class Installed:
         requires = required

@@ -14,7 +14,7 @@ from inspect import isasyncgenfunction
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
@@ -256,9 +256,19 @@ def _check_components(settings: BaseSettings, name: str) -> None:
     _check_ours(name, loaded, own(name))
     for component in loaded:
         _check_async(name, component)
+    every = {**_given(settings, f"{name}_BASE"), **given}
     for path in NEEDED.get(name, ()):
-        if path in given and not any(_is_kind_of(component, path) for component in loaded):
+        is_there = every.get(path) is not None
+        if not (is_there or any(_is_kind_of(component, path) for component in loaded)):
             raise _lacking(name, path)
+
+
+def check_reactor(settings: BaseSettings) -> None:
+    """Check that a process runs what lswc looks names up with. Raises ConfigError."""
+    name = "TWISTED_REACTOR"
+    usual = getattr(default_settings, name)
+    if not is_on(settings, f"{name}_ENABLED") or settings.get(name) != usual:
+        raise ConfigError(f"{name}: names are looked up by {usual}; leave it, and {name}_ENABLED")
 
 
 def _is_on(value: object) -> bool:
@@ -373,8 +383,12 @@ def _given(settings: BaseSettings, name: str) -> dict[Any, Any]:
 
 
 def _set(settings: BaseSettings, name: str, value: dict[Any, Any]) -> None:
-    """Set a setting above what was given: a process gives its settings to its crawlers again."""
-    settings.set(name, value, (settings.getpriority(name) or 0) + 1)
+    """Set a setting above what was given: a process gives its settings to its crawlers again.
+
+    And above a project's: without a reactor Scrapy sets its own download handlers there.
+    """
+    given = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["project"])
+    settings.set(name, value, given + 1)
 
 
 def _path(component: Any) -> str:

@@ -43,7 +43,7 @@ class TierScheduler(BaseScheduler):
         self._commits, self._leases, self._guest = parts.commits, parts.leases, parts.guest
         self._retries = Retries(parts.crawl, parts.commits, parts.guest.admission, parts.twins)
         self._most = 0
-        self._waits = False
+        self._waits = self._has_warned = False
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         self._wake_time = 0.0
@@ -93,6 +93,7 @@ class TierScheduler(BaseScheduler):
             return True
         visit = visit_of(request)
         if visit is None:
+            self._warn_of_callback(request)
             return VISIT not in request.meta and self._leases.offer_seeds([request.url]) > 0
         if self._commits.visits.get(visit.lease.id) is not visit:
             return False  # it has ended
@@ -101,6 +102,16 @@ class TierScheduler(BaseScheduler):
         except LswcError as error:
             self._commits.fail(error)
         return True
+
+    def _warn_of_callback(self, request: Request) -> None:
+        """Say once that a user's own callback isn't called: what is asked for is a page."""
+        if request.callback not in (None, self._parse) and not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "a request's own callback isn't kept: %s is a seed now, and comes to parse, as "
+                "every page does",
+                request.url,
+            )
 
     def next_request(self) -> Request | None:
         commits, network = self._commits, self._guest.network

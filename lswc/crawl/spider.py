@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 
 from lswc import __version__
@@ -62,14 +62,16 @@ class LswcSpider(Spider):
         self._closing = ensure_future(closing)
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield nothing: the scheduler offers the seeds to the frontier before the start.
+        """Yield what ``start_urls`` of a subclass names, as seeds; they go to the frontier.
 
-        A stop that came before the engine ran is obeyed now: Scrapy forgets it.
+        The scheduler has offered the crawl's seeds before. A stop that came before the engine ran
+        is obeyed now: Scrapy forgets it.
         """
         if not self.crawler.crawling:
             await self.crawler.engine.stop_async()
-        return
-        yield
+            return
+        for url in self.start_urls:
+            yield Request(url)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -99,6 +101,7 @@ class LswcSpider(Spider):
     def check(cls, settings: Settings, **arguments: Any) -> None:
         """Do what the crawl's start will do, up to the first fetch. Raises LswcError."""
         settings = cls.applied(settings)
+        placement.check_reactor(settings)
         spider = cls(**arguments)
         crawl = Crawl.of(settings, spider.lang, spider.seeds)
         Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)

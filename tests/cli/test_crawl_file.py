@@ -16,6 +16,7 @@ from lswc import settings as defaults
 from lswc.cli.dry_run import origin_of, show
 from lswc.crawl import crawl_file
 from lswc.crawl.crawl_file import KEYS, CrawlFile, CrawlFileError, new, read
+from lswc.crawl.spider import LswcSpider
 from lswc.errors import ConfigError
 from tests import forks
 from tests.scenarios.site import ROOT, THAI, Site, page
@@ -179,7 +180,8 @@ def test_a_dry_run_shows_the_first_urls_and_leaves_nothing(
     given = {"LSWC_WEB": str(site.web), "LSWC_EXCLUDE": ["path:/calendar/*"], "LSWC_READERS": 0}
     settings.setdict(given, "cmdline")
     seeds = "http://www.one.co.th/calendar/ http://www.one.co.th/ http://www.one.co.th/b.html"
-    show(settings, {"lang": "th", "seeds": seeds}, None, details=False)
+    applied = LswcSpider.applied(settings)
+    show(applied, {"lang": "th", "seeds": seeds}, None, details=False)
     said = capsys.readouterr().out
     assert "path:/calendar/*  (command line)" in said
     assert re.search("seeds left out, excluded by pattern +1\\b", said)
@@ -239,7 +241,7 @@ def test_a_wrong_value_is_told_with_its_key(
     settings.setmodule(defaults, "project")
     settings.setdict(file.settings, crawl_file.PRIORITY)
     with pytest.raises(ConfigError) as wrong:
-        show(settings, file.arguments, file, details=False)
+        show(LswcSpider.applied(settings), file.arguments, file, details=False)
     assert isinstance(wrong.value, ConfigError)
     assert str(file.located(wrong.value)).startswith(f"{file.path}, {says}")
     assert [path.name for path in tmp_path.iterdir()] == [WHOLE]

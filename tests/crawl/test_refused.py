@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import brotli
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
@@ -25,13 +25,20 @@ from lswc.crawl.transport.refused import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+class Ours(Spider):
+    """It has parts, as a spider of lswc's."""
+
+    parts = None
+
+
 LONGEST = 2083
 FRAME = b"\x28\xb5\x2f\xfd\x20\x01\x09\0\0x"
 SKIPPED = b"\x5a\x2a\x4d\x18\0\0\0\0"
 
 
 def seen(headers: dict[str, Any], status: int = 200) -> Response:
-    crawler: Any = SimpleNamespace(settings=Settings({"URLLENGTH_LIMIT": LONGEST}))
+    crawler: Any = SimpleNamespace(settings=Settings({"URLLENGTH_LIMIT": LONGEST}), spidercls=Ours)
     response = Response("http://a.example/", status, headers)
     return RefusalMiddleware.from_crawler(crawler).process_response(
         Request("http://a.example/"), response
@@ -88,7 +95,7 @@ def test_a_referrer_policy_is_not_looked_up() -> None:
 def test_a_redirect_is_followed_with_its_referrer(
     asked: str, to: str, referrer: bytes | None
 ) -> None:
-    redirecting = RedirectMiddleware.from_crawler(get_crawler())
+    redirecting = RedirectMiddleware.from_crawler(get_crawler(Ours))
     request = Request(asked, headers={"Referer": "http://before.example/"})
     found = redirecting.process_response(request, Response(asked, 302, {"Location": to}))
     assert isinstance(found, Request)
@@ -96,7 +103,7 @@ def test_a_redirect_is_followed_with_its_referrer(
 
 
 def unpacked(body: bytes, *encodings: str) -> bytes:
-    unpacking = CompressionMiddleware.from_crawler(get_crawler())
+    unpacking = CompressionMiddleware.from_crawler(get_crawler(Ours))
     response = Response("http://a.example/", 200, {"Content-Encoding": list(encodings)}, body)
     found = unpacking.process_response(Request(response.url), response)
     assert isinstance(found, Response)

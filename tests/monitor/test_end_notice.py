@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.settings import Settings
 
+from lswc.crawl.spider import LswcSpider
 from lswc.errors import ConfigError
 from lswc.monitor.end_notice import EndNotice, command_of, run
 from tests.scenarios import site as sites
@@ -111,6 +112,7 @@ def test_an_end_is_told_and_counted(tmp_path: Path, status: int, count: str) -> 
     (tmp_path / "tell").chmod(0o700)
     crawler: Any = SimpleNamespace(
         settings=Settings({"LSWC_ON_END": str(tmp_path / "tell")}),
+        spidercls=LswcSpider,
         signals=SimpleNamespace(connect=lambda closed, _: closes.append(closed)),
         stats=SimpleNamespace(inc_value=counts.append),
         get_extension=lambda _: SimpleNamespace(folder=Path("crawls/\udcff"), last=None),

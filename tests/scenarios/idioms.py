@@ -34,7 +34,7 @@ from pathlib import Path
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Request
 
 
 def said(what):
@@ -94,6 +94,46 @@ class Downloads:
         return response
 
 
+class Ignores:
+    def process_request(self, request):
+        if request.url.endswith("/b.html"):
+            raise IgnoreRequest("mine")
+
+
+class Fails:
+    def process_request(self, request):
+        if request.url.endswith("/b.html"):
+            raise ValueError("mine")
+
+
+class FailsLate:
+    def process_response(self, request, response):
+        if request.url.endswith("/b.html"):
+            raise ValueError("mine")
+        return response
+
+
+class Answers:
+    def process_request(self, request):
+        if request.url.endswith("/b.html"):
+            said("answered")
+            return HtmlResponse(request.url, body=b"<title>mine</title>" + 99 * "ภาษาไทย ".encode())
+
+
+class Replaces:
+    def process_request(self, request):
+        if request.url.endswith("/b.html") and not request.headers.get("X-Mine"):
+            said("replaced")
+            return request.replace(headers={**request.headers, "X-Mine": "1"})
+
+
+class Requests:
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            yield item
+        yield Request("http://www.one.co.th/c.html", callback=print)
+
+
 class Sync:
     """Which Scrapy doesn't take any more."""
 
@@ -146,6 +186,11 @@ from lswc.crawl.spider import LswcSpider
 class Mine(LswcSpider):
     name = "mine"
     custom_settings = {"ITEM_PIPELINES": {"mine.Pipe": 300}, "LSWC_PROFILE": "bfs"}
+
+
+class Started(Mine):
+    name = "started"
+    start_urls = ["http://www.one.co.th/c.html"]
 """
 
 OTHER = '''
@@ -254,6 +299,22 @@ IDIOMS = (
         {**_components("SPIDER_MIDDLEWARES", Adds=500)}
         | {"ITEM_PIPELINES": '{"scrapy.pipelines.files.FilesPipeline": null, "mine.AsyncPipe": 1}'},
     ),
+    Idiom("a middleware that ignores", _components("DOWNLOADER_MIDDLEWARES", Ignores=100), pages=4),
+    Idiom("one that fails", _components("DOWNLOADER_MIDDLEWARES", Fails=100), pages=4),
+    Idiom("one that fails at the answer", _components("DOWNLOADER_MIDDLEWARES", FailsLate=100),
+          pages=4),
+    Idiom("one that answers itself", _components("DOWNLOADER_MIDDLEWARES", Answers=100),
+          said="answered"),
+    Idiom("one that answers next to the network",
+          _components("DOWNLOADER_MIDDLEWARES", Answers=999), said="answered"),
+    Idiom("one that replaces", _components("DOWNLOADER_MIDDLEWARES", Replaces=100),
+          said="replaced"),
+    Idiom("one that replaces next to the network",
+          _components("DOWNLOADER_MIDDLEWARES", Replaces=999), said="replaced"),
+    Idiom("a spider middleware that asks for more", _components("SPIDER_MIDDLEWARES", Requests=500),
+          said="own callback isn't kept", pages=6),
+    Idiom("start_urls", command=("crawl", "started", "-a", "lang=th"), module="inherits", pages=6),
+    Idiom("no User-Agent", {"DOWNLOADER_MIDDLEWARES_BASE": "{}"}, refused="can't be taken out"),
     Idiom("own add-on", _components("ADDONS", Addon=100), said="pipe http"),
     Idiom(
         "a part of lswc's off",
@@ -273,7 +334,7 @@ IDIOMS = (
     Idiom("a subclass of the spider", command=("crawl", "mine", "-a", "lang=th"),
           module="inherits", said="pipe http"),
     Idiom("runspider, a subclass", command=("runspider", "my_spiders.py", "-a", "lang=th"),
-          said="pipe http"),
+          said="pipe http", pages=6),
     Idiom("-o", arguments=("-o", "pages.csv")),
     Idiom("FEEDS", {"FEEDS": '{"pages.jsonl": {"format": "jsonlines"}}'}),
     Idiom("own strategy", {"LSWC_STRATEGY": "mine:by_depth"}),
@@ -336,6 +397,10 @@ IDIOMS = (
     Idiom("a class that isn't there", _components("EXTENSIONS", None_=1), refused="can't import"),
     Idiom("an order that is none", {"ITEM_PIPELINES": '{"mine.Pipe": "first"}'},
           refused="must be a number, or None"),
+    Idiom("no reactor", {"TWISTED_REACTOR_ENABLED": 0}, refused="names are looked up by"),
+    Idiom("another reactor",
+          {"TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor"},
+          refused="names are looked up by"),
     Idiom("no JSON", {"ITEM_PIPELINES": "mine.Pipe"}, refused="must be a dictionary as JSON"),
     Idiom("an add-on that isn't there", {"ADDONS": '{"none.Addon": 1}'}, refused="ADDONS: can't"),
     Idiom("an add-on that fails", _components("ADDONS", BrokenAddon=1), refused="KeyError: 'mine'"),
@@ -383,6 +448,7 @@ class Place:
         self.site.add("www.one.co.th/", page(THAI, "/a.html", "/b.html", f"http://{SLOW}/a.html"))
         self.site.add("www.one.co.th/a.html", page(ENGLISH * 2, "/"))
         self.site.add("www.one.co.th/b.html", page(THAI * 3))
+        self.site.add("www.one.co.th/c.html", page(THAI * 7))
         self.site.add(f"{SLOW}/robots.txt", f"User-agent: *\nCrawl-delay: {CRAWL_DELAY:g}\n")
         self.site.add(f"{SLOW}/", page(THAI * 2, "/a.html"))
         self.site.add(f"{SLOW}/a.html", page(THAI * 5))
@@ -397,7 +463,10 @@ class Place:
         given: dict[str, object] = {"LSWC_WEB": self.site.web, "LSWC_CRAWL": self.site.folder}
         if idiom.is_crawl:
             given |= {"DOWNLOAD_DELAY": 0, "LSWC_READERS": 0, "LSWC_TRY_AGAIN": ""}
-            if idiom.command[1] != "mine" and "LSWC_STRATEGY" not in idiom.settings:
+            if (
+                idiom.command[1] not in ("mine", "started")
+                and "LSWC_STRATEGY" not in idiom.settings
+            ):
                 given["LSWC_PROFILE"] = "bfs"
         settings = [
             part for name, value in {**given, **idiom.settings}.items()
@@ -416,7 +485,8 @@ class Place:
             return "something was fetched" if self.site.folder.joinpath("log").exists() else ""
         said = self.folder / "said.txt"
         told = done.stdout + done.stderr + (said.read_text() if said.exists() else "")
-        if done.returncode or "Traceback" in done.stderr or idiom.said not in told:
+        fails = idiom.pages is None and "Traceback" in done.stderr
+        if done.returncode or fails or idiom.said not in told:
             return f"exit code {done.returncode}, {idiom.said!r} isn't in: {told[-3_000:]}"
         return self._wrong_crawl(idiom) if idiom.is_crawl else ""
 
@@ -425,7 +495,7 @@ class Place:
         if len(self.site.urls) != wanted or not (self.site.folder / "summary.json").exists():
             return f"recorded: {self.site.urls}"
         finished: dict[str, int] = self.site.summary["finished"]
-        if "lost" in finished or "failed" in finished:
+        if "lost" in finished or ("failed" in finished and wanted == 5):
             return f"finished: {finished}"
         times = sorted(
             datetime.fromisoformat(record["time"])
@@ -436,7 +506,9 @@ class Place:
         is_obeyed = idiom.settings.get("ROBOTSTXT_OBEY") != 0
         if is_obeyed and wanted and min(rests) < 0.95 * CRAWL_DELAY:
             return f"the Crawl-delay isn't kept: {rests}"
-        return ""
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "lswc.settings"}
+        checked = forks.run(["check", str(self.site.folder)], self.folder, environment)
+        return "" if checked.returncode == 0 else checked.stdout + checked.stderr
 
 
 def tried(idiom: Idiom) -> tuple[int, str]:
