@@ -300,6 +300,8 @@ def test_a_shell_completes_commands_languages_profiles_verbs_and_settings() -> N
     assert completed("lswc", "crawl", "--profile", "b") == ["bfs"]
     assert completed("lswc", "control", "crawls/th", "b") == ["block"]
     assert completed("lswc", "settings", "LSWC_ON") == ["LSWC_ON_END"]
+    assert completed("lswc", "crawl", "th", "-s", "LSWC_PROF") == ["LSWC_PROFILE="]
+    assert completed("lswc", "crawl", "th", "--web", "d") == ["demo"]
 
 
 def test_completions_are_those_of_the_commands() -> None:
@@ -313,6 +315,28 @@ def test_a_completion_is_printed_before_anything_is_loaded() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == program.completion_file("zsh").read_text("utf-8")
     assert not {"scrapy", "twisted", "rich"} & set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ("analyze", "t", "--out", "r", "--precision", "7"),
+            "--precision must be above 0",
+        ),
+        (("analyze", "t", "--out", "r", "--accuracy", "0"), "--accuracy must be above 0"),
+        (("frontier", "t", "--top", "-3"), "--top must be at least 1, and -3 isn't"),
+        (("trace", "t", "--out", "t"), "--out t is what is read, or holds it: name another folder"),
+        (("trace", "t/c", "--out", "t"), "--out t is what is read, or holds it: name another fold"),
+    ],
+)
+def test_numbers_and_folders_that_mean_nothing_are_refused(
+    arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+    told = capsys.readouterr().err
+    assert f"lswc {arguments[0]}: error: {line}" in told
+    assert told.count("\n") == 1
 
 
 def test_a_shell_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:

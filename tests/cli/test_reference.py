@@ -118,3 +118,8 @@ def test_an_option_is_shown_as_it_is_given() -> None:
     said = commands_page()
     for option in ("| `--dry-run` |", "| `--pages N` |", "| `--port PORT` |", "| `lang` |"):
         assert option in said, option
+
+
+def test_links_to_a_page_keep_their_anchors() -> None:
+    source = "# Title\n\n# See (safety.md#quotas), for-operators.md.\nLSWC_X = 1\n"
+    assert "([safety.md](safety.md#quotas)), [for-operators.md](for-operators.md)." in page(source)

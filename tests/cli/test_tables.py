@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from lswc.cli.tables import counted, table
+from lswc.cli.tables import counted, plain, table
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\x9b31m\u202egpj.exe\u2066\ud800[red]\rx"
 
@@ -34,3 +34,10 @@ def test_letters_of_all_scripts_stay() -> None:
 @given(st.text())
 def test_any_text_is_shown(text: str) -> None:
     assert printed(table(text, ("page",), [(text,)])).encode()
+
+
+def test_hosts_are_shown_in_their_own_script() -> None:
+    text = plain(table("xn--o3cw4h", ("a",), [("http://www.xn--72c1a.xn--o3cw4h/xn",)]))
+    assert "ไทย" in text
+    assert "xn--" not in text
+    assert "xn--0" in plain(table("", ("a",), [("xn--0",)])), "no name in another script"
