@@ -15,7 +15,7 @@ def named() -> dict[str, str]:
     found = {
         "lswc/__init__.py": r'^__version__ = "([^"]+)"',
         "CITATION.cff": r"^version: (\S+)",
-        "CHANGELOG.md": r"^## (\S+)",
+        "CHANGELOG.md": r"^## ([\d.]*\d)",
     }
     return {
         name: re.findall(pattern, (ROOT / name).read_text("utf-8"), re.MULTILINE)[0]

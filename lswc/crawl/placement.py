@@ -162,8 +162,7 @@ def own(name: str) -> Mapping[str, int]:
 
     A settings module that builds on lswc's may have taken one out of the same dictionary.
     """
-    written: Mapping[str, int] = _written()[name]
-    return written
+    return {path: order for path, order in _written()[name].items() if order is not None}
 
 
 @cache
@@ -190,7 +189,7 @@ def place(settings: BaseSettings) -> None:
     for name, without in WITHOUT.items():
         given = _given(settings, name)
         known = {_path(component) for component in given}
-        ours = {**dict.fromkeys(without), **own(name)}
+        ours = {**dict.fromkeys(without), **_written()[name]}
         placed = {**{path: ours[path] for path in ours if path not in known}, **given}
         _set(settings, name, _with_ends(placed))
 
