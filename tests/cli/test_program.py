@@ -301,7 +301,7 @@ def test_a_shell_completes_commands_languages_profiles_verbs_and_settings() -> N
     assert completed("lswc", "control", "crawls/th", "b") == ["block"]
     assert completed("lswc", "settings", "LSWC_ON") == ["LSWC_ON_END"]
     assert completed("lswc", "crawl", "th", "-s", "LSWC_PROF") == ["LSWC_PROFILE="]
-    assert completed("lswc", "crawl", "th", "--web", "d") == ["demo"]
+    assert "demo" in completed("lswc", "crawl", "th", "--web", "dem")
 
 
 def test_completions_are_those_of_the_commands() -> None:
