@@ -6,10 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scrapy import Spider
 from scrapy.resolver import dnscache
+from scrapy.settings import Settings
 from twisted.internet.address import IPv4Address
 
 from lswc import settings
+from lswc.crawl.spider import LswcSpider
 from lswc.crawl.transport.resolver import ADDRESSES, Resolver
 
 
@@ -59,3 +62,27 @@ def test_a_name_that_cannot_be_asked_for_has_no_address(name: str) -> None:
 
 def test_slow_lookups_keep_no_request_waiting() -> None:
     assert settings.REACTOR_THREADPOOL_MAXSIZE >= settings.CONCURRENT_REQUESTS
+
+
+class Other(Spider):
+    name = "other"
+
+
+@pytest.mark.parametrize(
+    ("spiders", "found"),
+    [([Other], ["10.0.0.1"]), ([], ["10.0.0.1"]), ([Other, LswcSpider], []), (None, [])],
+)
+def test_private_addresses_are_kept_out_unless_only_other_spiders_run(
+    spiders: list[type[Spider]] | None, found: list[str]
+) -> None:
+    def resolve(receiver: Any, name: str, port: int, *_: object) -> None:
+        receiver.resolutionBegan(SimpleNamespace(name=name))
+        receiver.addressResolved(IPv4Address("TCP", "10.0.0.1", port))
+        receiver.resolutionComplete()
+
+    reactor: Any = SimpleNamespace(nameResolver=SimpleNamespace(resolveHostName=resolve))
+    given = Settings({"LSWC_WEB": "", "LSWC_ALLOWED_PORTS": [80], "DNSCACHE_ENABLED": False})
+    process: Any = SimpleNamespace(settings=given)
+    if spiders is not None:
+        process.crawlers = [SimpleNamespace(spidercls=spider) for spider in spiders]
+    assert resolved(Resolver.from_crawler(process, reactor), "private.example") == found

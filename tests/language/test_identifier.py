@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.language import Identification, Identifier, IdentifierError
+from lswc.language.document import Document, Finding
 from lswc.language.html import Bounds
-from lswc.language.registry import known, language, wanted
+from lswc.language.methods import Method
+from lswc.language.registry import Language, known, language, wanted
 from lswc.strategy import Anchor, PageLanguage
 
 THAI = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ"
@@ -166,3 +168,30 @@ def test_any_bytes_give_an_answer(body: bytes, content_type: str | None, code: s
     identification = identifier.read(body, content_type, "http://a.test/").identification
     assert isinstance(identification, Identification)
     assert 0 <= identification.confidence <= 1
+
+
+def always_thai(document: Document, target: Language) -> tuple[Finding, str]:
+    """A method of a user's own."""
+    return Finding("th", 1.0, "mine"), document.decoded.encoding
+
+
+MINE = Method(always_thai)
+
+
+def test_a_method_of_a_users_own_is_named_by_its_module() -> None:
+    named = Identifier(language("th"), f"{__name__}:MINE")
+    assert named.read(b"<p>plain English", None, "http://a.example/").identification.how == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("none:METHOD", "method 'none:METHOD': No module named 'none'"),
+        (f"{__name__}:NONE", "has no attribute 'NONE'"),
+        (f"{__name__}:THAI", "is no lswc.language.methods.Method"),
+        (":MINE", "method ':MINE': Empty module name"),
+    ],
+)
+def test_a_method_that_is_not_there_is_a_line(name: str, line: str) -> None:
+    with pytest.raises(IdentifierError, match=line):
+        Identifier(language("th"), name)
