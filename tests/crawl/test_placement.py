@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -51,6 +51,7 @@ def placed(name: str, value: Any, priority: str = "cmdline") -> list[Any]:
     return build_component_list(settings.get_component_priority_dict_with_base(name))
 
 
+@settings(max_examples=40)  # each makes a crawler
 @given(
     st.sampled_from(NAMES),
     st.floats(-1e6, 1e6) | st.integers(-5_000, 5_000),
