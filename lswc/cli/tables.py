@@ -84,4 +84,9 @@ def _cell(value: object) -> str:
 
 def _plain(text: str) -> str:
     # Names, titles and reasons come from the web: nothing in them is markup, nor for the terminal.
-    return escape(_CONTROL.sub("\ufffd", readable(text)))
+    return escape(harmless(text))
+
+
+def harmless(text: str) -> str:
+    """Return a text of a stranger's as a terminal may show it, with hosts in their own script."""
+    return _CONTROL.sub("\ufffd", readable(text))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lswc.urls import Url
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class ShownPage:
     """``reading`` is what the page says; ``links`` are its links, each with what becomes of it.
 
@@ -42,10 +42,8 @@ class ShownPage:
     reading: PageReading
     links: tuple[tuple[str, str], ...]
 
-    def __repr__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
+        """Yield what a person is shown; titles and URLs are as the page has them."""
         found = self.reading.identification
         shares = ", ".join(f"{code} {share}" for code, share in found.shares)
         yield f"title       {self.reading.title}"

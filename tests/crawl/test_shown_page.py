@@ -33,14 +33,14 @@ def test_links_have_their_tiers_or_why_they_are_left_out() -> None:
         "http://two.example.com/": "tier 0",
         "mailto:me@one.co.th": "scheme",
     }
-    said = repr(shown)
+    said = "\n".join(shown.lines())
     assert "language    th, by " in said
     assert "relevant    yes" in said
 
 
 def test_what_the_strategy_discards_says_so() -> None:
     shown = read(answer(ENGLISH, "/a/b"), "th", settings(LSWC_PROFILE="hard_focused"))
-    assert "relevant    no" in repr(shown)
+    assert "relevant    no" in shown.lines()
     assert [said for _, said in shown.links] == ["strategy"]
 
 

@@ -425,6 +425,9 @@ IDIOMS = (
     Idiom("shell",
           command=("shell", "--nolog", "-c", "read(response, 'th')", "http://www.one.co.th/"),
           said="language    th", is_crawl=False),
+    Idiom("shell, what isn't read",
+          command=("shell", "--nolog", "-c", "read(response, 'xx')", "http://www.one.co.th/"),
+          said="error: unknown language 'xx'", is_crawl=False),
     Idiom("parse", command=("parse", "--spider=other", "http://www.one.co.th/"),
           said="'title': 't'", **_OTHER),  # type: ignore[arg-type]
     Idiom("a second spider", command=("crawl", "other"), said="'item_scraped_count': 1",

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands.shell import Command as ShellCommand
 
 from lswc.cli.other_spiders import NeedsOtherSpider
+from lswc.cli.tables import harmless
 from lswc.errors import LswcError
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.http import Response
+
+    from lswc.crawl.shown_page import ShownPage
 
 
 class Command(NeedsOtherSpider, ShellCommand):
@@ -36,6 +39,17 @@ class Command(NeedsOtherSpider, ShellCommand):
         if self.settings is None:
             return None
         try:
-            return read(response, lang, self.settings)
+            return _Shown(read(response, lang, self.settings))
         except LswcError as error:
             return f"error: {error}"
+
+
+class _Shown:
+    """A page that has been read: its lines are its text, ``reading`` and ``links`` its parts."""
+
+    def __init__(self, page: ShownPage) -> None:
+        self._page = page
+        self.reading, self.links = page.reading, page.links
+
+    def __repr__(self) -> str:
+        return "\n".join(map(harmless, self._page.lines()))
