@@ -150,6 +150,9 @@ UNREAD = {
 }  # fmt: skip
 """Settings of Scrapy's that mean nothing to a spider of lswc's, and what does instead."""
 
+FOREIGN = "these settings don't build on lswc's: begin them with `from lswc.settings import *`"
+"""What is said where Scrapy's own settings are in force."""
+
 _NUMBER = (int, float)
 _GUARD = "lswc.crawl.middlewares.VisitGuardMiddleware"
 _ENTRY = "lswc.crawl.middlewares.EntryPipeline"
@@ -287,9 +290,7 @@ def _check_resolver(settings: BaseSettings) -> None:
     name = "TWISTED_DNS_RESOLVER"
     resolver = _load(name, settings.get(name))
     if not settings.getpriority(name):
-        raise ConfigError(
-            "these settings don't build on lswc's: begin them with `from lswc.settings import *`"
-        )
+        raise ConfigError(FOREIGN)
     if resolver.__module__.startswith("scrapy."):
         raise ConfigError(
             f"{name}: {_path(resolver)} would let pages lead into private networks; "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
 
 from lswc import __version__
 from lswc.crawl import browsers, placement, profiles
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings, Settings
 
     from lswc.crawl.pages import Page
+
+
+class ForeignSettingsError(ConfigError, UsageError):
+    """The settings are of a project that knows nothing of lswc's: Scrapy's own commands say so."""
+
+    def __init__(self) -> None:
+        super().__init__(placement.FOREIGN)
 
 
 class LswcSpider(Spider):
@@ -81,6 +89,8 @@ class LswcSpider(Spider):
         ConfigError.
         """
         super().update_settings(settings)
+        if settings.get("LSWC_PROFILE") is None:
+            raise ForeignSettingsError
         profiles.apply(settings)
         placement.place(settings)
         if contact := settings.get("LSWC_CONTACT"):

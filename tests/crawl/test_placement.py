@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Spider
 from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 
@@ -157,6 +158,11 @@ def test_spiders_of_another_kind_have_none_of_it() -> None:
     robots = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
     assert robots in other.settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
     assert not placement.is_crawl(other)
+
+
+def test_settings_of_another_project_are_told_what_they_lack() -> None:
+    with pytest.raises(UsageError, match=r"begin them with `from lswc.settings import"):
+        Crawler(LswcSpider, Settings())
 
 
 def test_counts_are_logged_without_what_ends_a_name() -> None:
