@@ -63,6 +63,7 @@ class Resolver(CachingHostnameResolver):
         self._networks = Networks()
         self._web = web
         self._crawlers: Collection[Crawler] | None = None
+        self._has_guarded = False
         self._port = 0
 
     @override
@@ -84,8 +85,10 @@ class Resolver(CachingHostnameResolver):
 
     @property
     def _is_guard(self) -> bool:
-        """Whether addresses are kept out: not where only other spiders than lswc's run."""
-        return self._crawlers is None or any(map(is_crawl, self._crawlers))
+        """Whether addresses are kept out: not where only other spiders than lswc's have run."""
+        if not self._has_guarded:
+            self._has_guarded = self._crawlers is None or any(map(is_crawl, self._crawlers))
+        return self._has_guarded
 
     @property
     def serves_web(self) -> bool:
