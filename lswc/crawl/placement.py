@@ -251,6 +251,10 @@ def check(settings: BaseSettings) -> None:
 
 def _check_components(settings: BaseSettings, name: str) -> None:
     given = {_path(component): order for component, order in _given(settings, name).items()}
+    base = f"{name}_BASE"
+    is_usual = settings.getpriority(base) in (0, PRIORITY, SETTINGS_PRIORITIES["project"] + 1)
+    if is_usual and given == {**dict.fromkeys(WITHOUT[name]), **_written()[name]}:
+        return  # nobody changed anything: a dry run needn't load it
     for path, why in WITHOUT[name].items():
         if given.get(path) is not None:
             raise ConfigError(f"{name}: leave out {path}: {why}")
@@ -279,7 +283,7 @@ def _is_on(value: object) -> bool:
 
 def _check_alone(settings: BaseSettings, name: str, why: str) -> None:
     wanted = INSTEAD[name]
-    if not _is_kind_of(_load(name, settings.get(name)), wanted):
+    if settings.get(name) != wanted and not _is_kind_of(_load(name, settings.get(name)), wanted):
         raise ConfigError(
             f"{name}={settings.get(name)!r}: only a subclass of {wanted} can replace it: {why}"
         )
@@ -301,6 +305,8 @@ def _check_resolver(settings: BaseSettings) -> None:
 def _check_handler(settings: BaseSettings, scheme: str) -> None:
     wanted = INSTEAD["DOWNLOAD_HANDLERS"][scheme]
     given = _given(settings, "DOWNLOAD_HANDLERS").get(scheme)
+    if given == wanted:
+        return
     if given is None or not _is_kind_of(_load("DOWNLOAD_HANDLERS", given), wanted):
         raise ConfigError(
             f"DOWNLOAD_HANDLERS: {scheme} must be {wanted}, or a subclass: it records every "
