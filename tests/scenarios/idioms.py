@@ -345,7 +345,7 @@ IDIOMS = (
     Idiom("JOBDIR", {"JOBDIR": "job"}),
     Idiom("RETRY_TIMES, RETRY_HTTP_CODES", {"RETRY_TIMES": 0, "RETRY_HTTP_CODES": "500,503"}),
     Idiom("RETRY_ENABLED", {"RETRY_ENABLED": 0}),
-    Idiom("COOKIES_ENABLED", {"COOKIES_ENABLED": 1}),
+    Idiom("COOKIES_ENABLED", {"COOKIES_ENABLED": 0}),
     Idiom("USER_AGENT", {"USER_AGENT": "mine/1 (+https://library.example/)"}),
     Idiom("ROBOTSTXT_OBEY", {"ROBOTSTXT_OBEY": 0}, said=""),
     Idiom("LOG_FILE", {"LOG_FILE": "crawl.log"}),
