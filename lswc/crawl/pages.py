@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lswc.crawl.readers import ReaderError, Unread
+from lswc.crawl.failures import count_mishaps
+from lswc.crawl.readers import PageError, ReaderError, Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
@@ -281,6 +282,10 @@ class Pages:
             logger.warning("%s: %s", visit.url, error.outcome.sentence)
             self.commits.commit(visit, error.outcome)
             return None
+        except PageError as error:
+            logger.error("nothing could be read of %s: %s", visit.url, error)
+            self.commits.commit(visit, Outcome.SPIDER_ERROR)
+            return None
         except ReaderError as error:
             self.commits.fail(error)
             return None
@@ -362,6 +367,7 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
         tally["content", "near-duplicate"] += 1
     if reading.is_cut:
         tally["content", "page cut"] += 1
+    count_mishaps(visit, reading.mishaps)
     for left in reading.left:
         tally["discarded", left.reason] += 1
     if reading.unread_links:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -16,7 +17,7 @@ from lswc.safety.content_types import Kind, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
-    from lswc.reading.page import PageReading
+    from lswc.reading.page import PageReader, PageReading
     from lswc.reading.reader_messages import AnyAsked, Asked, AskedListing, AskedRequisite
 
 _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a machine at its limits
@@ -77,17 +78,17 @@ class Readers:
         Raises Unread, PageError and ReaderError.
         """
         if not self._crawl.readers and not self._is_document(asked, body):
-            reader, headers = self._crawl.reader, asked.headers
-            reading = reader.read(body, headers, asked.url, asked.depth, asked.base)
+            answer = _answered_here(self._crawl.reader, asked, body)
         else:
-            reading = (await self._answer(asked, body)).reading
+            answer = await self._answer(asked, body)
+        reading = answer.reading
         self.pages += reading is not None
         return reading
 
     async def ask(self, asked: AskedRequisite | AskedListing, body: bytes) -> Answer:
         """Read what isn't a page. Raises Unread, PageError and ReaderError."""
         if not self._crawl.readers:
-            return answered(self._crawl.reader, asked, body)
+            return _answered_here(self._crawl.reader, asked, body)
         return await self._answer(asked, body)
 
     async def _answer(self, asked: AnyAsked, body: bytes) -> Answer:
@@ -156,6 +157,16 @@ class Readers:
             reader.end()
         self._all.clear()
         self._idle.clear()
+
+
+def _answered_here(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
+    """Return what is read in this process. Raises PageError."""
+    try:
+        return answered(reader, asked, body)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise PageError(traceback.format_exc()) from error
 
 
 def _not_started(why_not: object) -> ReaderError:

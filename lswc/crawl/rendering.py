@@ -7,6 +7,7 @@ same handler, after the same robots.txt, at the same pace, into the same archive
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from html import escape
 from time import monotonic
@@ -17,6 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from lswc.crawl.browsers import Browser, Unshown
 from lswc.crawl.failures import outcome_of
+from lswc.crawl.readers import PageError
 from lswc.crawl.requests import RENDERING
 from lswc.frontier.visit import Rendered
 from lswc.outcomes import Outcome
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
     Download = Callable[[Request], Awaitable[Response]]
     Refusal = Callable[[Visit, str], str | None]
+
+logger = logging.getLogger(__name__)
 
 SHARE = 0.05
 """The share of the pages that may be shown: one takes as long as a hundred that are read."""
@@ -198,7 +202,7 @@ class Rendering:
     ) -> PageReading | None:
         """Return what a page says once its scripts have run, if it is shown.
 
-        Each page that was read allows a share of another to be shown. Raises Unread, PageError and
+        Each page that was read allows a share of another to be shown. Raises Unread and
         ReaderError.
         """
         rendered = await self.of(visit, response)
@@ -210,7 +214,11 @@ class Rendering:
         headers = {**asked.headers, "content-type": ["text/html; charset=utf-8"]}
         shown = Asked(headers, asked.url, asked.depth, rendered.url)
         self._read_again += 1
-        return await self._readers.read(shown, rendered.html + led_to.encode())
+        try:
+            return await self._readers.read(shown, rendered.html + led_to.encode())
+        except PageError as error:
+            logger.error("%s is read as it was sent: %s", visit.url, error)
+            return shell
 
     async def of(self, visit: Visit, response: Response) -> Rendered | None:
         """Return a page that needs its scripts as they leave it; None if it isn't shown."""

@@ -7,7 +7,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lswc.crawl.readers import ReaderError, Unread
+from lswc.crawl.failures import count_mishaps
+from lswc.crawl.readers import PageError, ReaderError, Unread
 from lswc.crawl.requests import CUT, url_of, visit_of
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
@@ -149,6 +150,7 @@ class Requisites:
         elif self._crawl.reader.requisites is not None:
             needed = await self._read(response, visit)
             if not visit.is_over:
+                count_mishaps(visit, needed.mishaps)
                 self.need(visit, needed, visit.lease.depth + 1)
         commits.commit(visit, Outcome.REQUISITE)
 
@@ -167,6 +169,9 @@ class Requisites:
         except Unread as error:
             logger.warning("%s: %s", response.url, error.outcome.sentence)
             return Needed((), ((error.outcome, 1),))
+        except PageError as error:
+            logger.error("what %s needs couldn't be read: %s", response.url, error)
+            return Needed((), ((Outcome.SPIDER_ERROR, 1),))
         except ReaderError as error:
             self._commits.fail(error)
             return Needed()

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lswc.language.base_url import Base
+from lswc.mishaps import LINK, Mishaps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +102,7 @@ _AFTER_A_NAME = np.isin(np.arange(256), tuple(b"\t\n\v\f\r /"))
 _MANY_COPIES = 150_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
 _BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
+_ICON_DEPTH = 20  # elements from a graphic to its title
 _MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
@@ -112,6 +114,7 @@ _LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 
 
 Attributes = dict[str, str | None]
+_Found = tuple[str, bool, str, str]  # the fields of a ParsedLink but its URL
 
 
 class ParsedLink(NamedTuple):
@@ -142,7 +145,8 @@ class ParsedPage(NamedTuple):
     latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
     ``prose`` is ``content`` without code and what programs print, None if there is none of these.
     ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
-    be others, in what was cut off or taken out because it would hold the parser.
+    be others, in what was cut off or taken out because it would hold the parser. ``mishaps`` are
+    errors of ours that cost a link each (lswc.mishaps).
     """
 
     title: str
@@ -157,6 +161,7 @@ class ParsedPage(NamedTuple):
     is_cut: bool
     charset: str = ""
     prose: str | None = None
+    mishaps: Mapping[str, int] = {}
 
 
 def parse(
@@ -201,6 +206,7 @@ def parse(
         bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
         reader.charset,
         prose,
+        reader.mishaps,
     )
 
 
@@ -238,13 +244,14 @@ class _Reader:
         self._compose = compose
         self.links: list[ParsedLink] = []
         self._hrefs: list[str] = []
-        self._found: list[tuple[str, bool, str, str]] = []
+        self._found: list[_Found] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
         self.language = ""
         self.charset = ""
         self.unread = 0
+        self.mishaps = Mishaps()
         self._base = Base(url, charset)
         self._most = most
         self._text_left = size
@@ -256,25 +263,47 @@ class _Reader:
         Links are relative to the page's BASE wherever that is (HTML Standard §2.4.3).
         """
         for node in nodes:
-            tag, attributes = node.tag, node.attributes
-            if tag == "a":
-                href = attributes["href"]
-                if href and href[0] != "#" and self._has_room():
-                    self._link_to(href, self._text(node), attributes)
-            elif tag == "meta":
-                self._meta(attributes)
-            else:
-                self._take_other(tag, node, attributes)
-        urls = self._base.join_all(self._hrefs)
-        self.links = [_link((url, *rest)) for url, rest in zip(urls, self._found, strict=True)]
+            try:
+                self._take(node)
+            except Exception as error:  # of ours: it costs this link, not the page
+                self.mishaps.take(LINK, error)
+        self.links = [_link((url, *rest)) for url, rest in self._joined()]
+
+    def _joined(self) -> Iterable[tuple[str, _Found]]:
+        """Return what was found with absolute URLs."""
+        try:
+            return zip(self._base.join_all(self._hrefs), self._found, strict=True)
+        except Exception:  # of ours, with one of them
+            joined = []
+        for href, found in zip(self._hrefs, self._found, strict=True):
+            try:
+                joined.append((self._base.join(href), found))
+            except Exception as error:
+                self.mishaps.take(LINK, error)
+        return joined
+
+    def _take(self, node: LexborNode) -> None:
+        tag, attributes = node.tag, node.attributes
+        if tag == "a":
+            href = attributes.get("href")
+            if href is None:  # of SVG (SVG 2 §16.1.1); the selector knows it by its local name
+                href = attributes.get("xlink:href")
+            if href and href[0] != "#" and self._has_room():
+                self._link_to(href, self._text(node), attributes)
+        elif tag == "meta":
+            self._meta(attributes)
+        else:
+            self._take_other(tag, node, attributes)
 
     def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
         if tag == "link":
             self._link(attributes)
         elif tag == "title":
-            self.title = self.title or self._text(node)[:MAX_TITLE]
+            if not (self.title or _is_in_svg(node)):
+                self.title = self._text(node)[:MAX_TITLE]
         elif tag == "base":
-            self._set_base(attributes["href"] or "")
+            if "href" in attributes:  # else it is SVG's, which has none
+                self._set_base(attributes["href"] or "")
         else:
             href = attributes.get("href") or attributes.get("src")
             self._add(href, attributes.get("alt"), attributes)
@@ -294,7 +323,7 @@ class _Reader:
     def _link(self, attributes: Attributes) -> None:
         rel = attributes.get("rel")
         if rel and _is_followed(rel[:_LONGEST]):
-            self._add(attributes["href"], attributes.get("title"), attributes)
+            self._add(attributes.get("href"), attributes.get("title"), attributes)
 
     def _meta(self, attributes: Attributes) -> None:
         content = attributes.get("content") or ""
@@ -336,8 +365,8 @@ class _Reader:
             self._link_to(href, " ".join((text or "").split()), attributes)
 
     def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
-        self._hrefs.append(href)
         if len(attributes) == 1:
+            self._hrefs.append(href)
             self._found.append((text, False, "", ""))
             return
         get = attributes.get
@@ -345,6 +374,7 @@ class _Reader:
         lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
         nofollow = rel is not None and _is_nofollow(rel)
         of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+        self._hrefs.append(href)
         self._found.append((text, nofollow, of_target, of_text))
 
     def _has_room(self) -> bool:
@@ -352,6 +382,16 @@ class _Reader:
             return True
         self.unread += 1
         return False
+
+
+def _is_in_svg(node: LexborNode) -> bool:
+    """Tell whether a TITLE is that of a graphic, as icons have them, and not the page's."""
+    above = node.parent
+    for _ in range(_ICON_DEPTH):
+        if above is None or above.tag == "svg":
+            break
+        above = above.parent
+    return above is not None and above.tag == "svg"
 
 
 @lru_cache(maxsize=1_000)

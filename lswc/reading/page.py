@@ -16,6 +16,7 @@ from lswc.language import Identification
 from lswc.language.base_url import Base
 from lswc.language.document import TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
+from lswc.mishaps import LINK, REQUISITE, TEXT, Mishaps
 from lswc.outcomes import Outcome
 from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_TEXT, is_shell, lacks_list
 from lswc.reading.documents import read as read_here
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.language import Identifier
-    from lswc.language.document import Document
     from lswc.language.identifier import Reading
     from lswc.reading.documents.text import Text
     from lswc.reading.opt_outs import Headers
@@ -79,7 +79,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     more than links was left unread. ``needed`` are its requisites, if they were to be read.
     ``is_shell`` says that the page, or its list, is empty until its scripts run, ``has_text`` that
     a document says anything, besides its title. ``clean`` is its clean text, if that counts and the
-    page is in the target language.
+    page is in the target language. ``mishaps`` are errors of ours that cost a part of the page, and
+    how often each came (lswc.mishaps).
     """
 
     kind: Kind
@@ -99,6 +100,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     is_shell: bool
     has_text: bool
     clean: CleanText = NO_TEXT
+    mishaps: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,8 @@ class PageReader:
         left: list[LeftLink] = []
         here = home(url)
         follows_none = Outcome.NOFOLLOW in self.obeyed
-        targets = self._targets_of(raw.links, is_deep=0 < self.scope.max_depth <= depth)
+        is_deep = 0 < self.scope.max_depth <= depth
+        targets = self._targets_of(raw.links, raw.mishaps, is_deep=is_deep)
         for link, anchor, target in zip(raw.links, raw.anchors, targets, strict=True):
             if isinstance(target, Outcome):
                 left.append(LeftLink(link.url[: self.scope.max_length or None], anchor, target))
@@ -167,7 +170,7 @@ class PageReader:
             kind=kind,
             identification=raw.identification,
             identified=identified,
-            needed=self._needed(raw.document, identified) if kind is Kind.HTML else Needed(),
+            needed=self._needed(raw, identified) if kind is Kind.HTML else Needed(),
             title=raw.title,
             simhash=_simhash(raw.text, kind, body),
             content_language=said(headers, "content-language"),
@@ -178,9 +181,10 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
-            is_shell=kind is Kind.HTML and _needs_scripts(raw),
+            is_shell=kind is Kind.HTML and _is_shell(raw),
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
+            mishaps=tuple(raw.mishaps.items()),
         )
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:
@@ -202,18 +206,28 @@ class PageReader:
         document = TextDocument(page, url, body[: bounds.size], text.decoded, bounds)
         return self.identifier.read_document(document)
 
-    def _needed(self, document: Document, identified: PageLanguage) -> Needed:
-        return (
-            Needed() if self.requisites is None else self.requisites.of_page(document, identified)
-        )
+    def _needed(self, raw: Reading, identified: PageLanguage) -> Needed:
+        if self.requisites is None:
+            return Needed()
+        try:
+            needed = self.requisites.of_page(raw.document, identified)
+        except Exception as error:  # of ours: the page is read all the same
+            raw.mishaps.take(REQUISITE, error)
+            return Needed()
+        raw.mishaps.update(dict(needed.mishaps))
+        return needed
 
     def _clean(self, raw: Reading, kind: Kind, identified: PageLanguage) -> CleanText:
         if identified != PageLanguage.TARGET:
             return NO_TEXT
         codes = [target.code for target in self.identifier.targets]
-        if kind is Kind.HTML:
-            return of_page(raw.document.markup, raw.document.url, codes)
-        return of_document(raw.text, codes)
+        try:
+            if kind is Kind.HTML:
+                return of_page(raw.document.markup, raw.document.url, codes)
+            return of_document(raw.text, codes)
+        except Exception as error:
+            raw.mishaps.take(TEXT, error)
+            return NO_TEXT
 
     def _obeys(self, word: Outcome, told: frozenset[str]) -> bool:
         return word in self.obeyed and (
@@ -224,7 +238,9 @@ class PageReader:
     def _tags(self) -> tuple[str, ...]:
         return tuple(target.tag for target in self.identifier.targets)
 
-    def _targets_of(self, links: list[ParsedLink], *, is_deep: bool) -> list[_Target | Outcome]:
+    def _targets_of(
+        self, links: list[ParsedLink], mishaps: Mishaps, *, is_deep: bool
+    ) -> list[_Target | Outcome]:
         """Return what each link leads to, or why it is left out.
 
         ``is_deep`` says that they are deeper than the crawl goes. Menus stand on every page of a
@@ -237,12 +253,28 @@ class PageReader:
         new = [link for link in dict.fromkeys(asked) if link not in known]
         if not new:
             return [known[link] for link in asked]
-        found = self._judged(new, self.scope.max_depth + is_deep)
+        depth = self.scope.max_depth + is_deep
+        try:
+            found = self._judged(new, depth)
+        except Exception:  # of ours, with one of them
+            found = self._judged_singly(new, depth, mishaps)
         targets = [known.get(link) or found[link] for link in asked]
         if len(known) + len(found) > _TARGETS:
             known.clear()
         known.update((link, target) for link, target in found.items() if len(link[0]) <= _LONGEST)
         return targets
+
+    def _judged_singly(
+        self, links: list[_Link], depth: int, mishaps: Mishaps
+    ) -> dict[_Link, _Target | Outcome]:
+        found: dict[_Link, _Target | Outcome] = {}
+        for link in links:
+            try:
+                found |= self._judged([link], depth)
+            except Exception as error:
+                mishaps.take(LINK, error)
+                found[link] = Outcome.SPIDER_ERROR
+        return found
 
     def _judged(self, links: list[_Link], depth: int) -> dict[_Link, _Target | Outcome]:
         """Return what links of this depth lead to, or why they are left out, all at once."""
@@ -257,6 +289,14 @@ class PageReader:
         names = named_by_links(self._tags, [(url, *link[2:]) for link, url in kept.items()])
         homes = map(home, kept.values())
         return found | dict(zip(kept, map(_Target, kept.values(), homes, names), strict=True))
+
+
+def _is_shell(raw: Reading) -> bool:
+    try:
+        return _needs_scripts(raw)
+    except Exception as error:
+        raw.mishaps.take(TEXT, error)
+        return False
 
 
 def _needs_scripts(raw: Reading) -> bool:
