@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.crawl.readers import Unread
+from lswc.crawl.failures import count_mishaps
+from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Offer
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from lswc.reading.sitemaps import ListedPage, Listing
     from lswc.urls import Url
 
+logger = logging.getLogger(__name__)
+
 _Value = TypeVar("_Value")
 
 _USUAL, _OTHER = "/sitemap.xml", "/sitemap_index.xml"
@@ -53,6 +57,11 @@ _USUAL, _OTHER = "/sitemap.xml", "/sitemap_index.xml"
 
 REMEMBERED = 10_000
 """Servers whose robots.txt is remembered to have named sitemaps, or that were asked for theirs."""
+
+
+TRIED, WORTH = 100, 0.05
+"""After so many pages of a server, this share of them must be relevant for more of a long listing
+to be taken."""
 
 
 class Listings:
@@ -84,11 +93,15 @@ class Listings:
         if visit is None:
             return
         try:
-            answer = await self._readers.ask(AskedListing(response.url), response.body)
+            asked = AskedListing(response.url, _part(visit.url))
+            answer = await self._readers.ask(asked, response.body)
             if not visit.is_over:
                 self._take(visit, answer.listing)
         except Unread as error:
             commits.commit(visit, error.outcome)
+        except PageError as error:
+            logger.error("nothing could be read of %s: %s", visit.url, error)
+            commits.commit(visit, Outcome.SPIDER_ERROR)
         except LswcError as error:
             commits.fail(error)
         commits.commit(visit, Outcome.LISTING)
@@ -131,7 +144,16 @@ class Listings:
         ]
 
     def _take(self, visit: Visit, found: Listing) -> None:
-        """Offer what a listing names, with the visit's links. Raises LswcError."""
+        """Offer what a part of a listing names, with the visit's links. Raises LswcError.
+
+        The part that follows is asked for once these sitemaps were, if their pages are worth it:
+        it has the listing's URL with the part's number as its fragment.
+        """
+        count_mishaps(visit, found.mishaps)
+        if _part(visit.url) and not self._is_worth(visit):
+            left = len(found.pages) + len(found.listings)
+            visit.tally["discarded", Outcome.LISTING_NOT_WORTH] += left
+            return
         depth = visit.lease.depth
         pages = [(page, self._crawl.reader.scope.check(page.url, depth)) for page in found.pages]
         kept = [(page, target) for page, target in pages if not isinstance(target, Outcome)]
@@ -151,6 +173,13 @@ class Listings:
             visit.offers = self._instead(visit)
         if visit.lease.code == LISTING:  # an index names no index (sitemaps.org)
             visit.offers = [*visit.offers, *self._offers(found.listings, SUBLISTING, depth)]
+        if found.has_more:
+            visit.offers = [*visit.offers, _next(visit)]
+
+    def _is_worth(self, visit: Visit) -> bool:
+        """Tell whether enough pages of a listing's server were relevant. Raises LswcError."""
+        pages = self._frontier.pages_of(visit.lease.unit)
+        return pages.downloaded < TRIED or pages.relevant >= WORTH * pages.downloaded
 
     def _ask(
         self,
@@ -194,6 +223,19 @@ class Listings:
             False,
             named=named(language.tag, url, page.hreflang.lower(), ""),
         )
+
+
+def _part(url: str) -> int:
+    """Return which part of a listing is meant, from 0."""
+    number = url.partition("#")[2]
+    return int(number) if number.isdecimal() and number.isascii() else 0
+
+
+def _next(visit: Visit) -> Offer:
+    """Return the offer of the part of a listing that follows."""
+    lease, address = visit.lease, visit.url.partition("#")[0]
+    url = f"{address}#{_part(visit.url) + 1}"
+    return Offer(url, lease.server, lease.unit, lease.code, lease.inherited, lease.depth)
 
 
 def _locality(server: str, url: Url) -> Locality:

@@ -35,9 +35,10 @@ class AskedRequisite(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
 
 class AskedListing(msgspec.Struct, frozen=True, array_like=True, tag=2):
-    """A sitemap or feed, by its URL."""
+    """A part of a sitemap or feed, by its URL: the arguments of ``sitemaps.read``."""
 
     url: str
+    part: int = 0
 
 
 AnyAsked = Asked | AskedRequisite | AskedListing
@@ -62,7 +63,7 @@ def answered(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
             read = reader.read(body, asked.headers, asked.url, asked.depth, asked.base)
             return Answer(read)
         case AskedListing():
-            return Answer(listing=sitemaps.read(body, asked.url))
+            return Answer(listing=sitemaps.read(body, asked.url, asked.part))
     if reader.requisites is None:
         return Answer()
     needed = reader.requisites.read(body, asked.content_type, asked.url, asked.steps, asked.place)

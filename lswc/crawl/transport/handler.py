@@ -84,7 +84,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
 
     @override
     async def download_request(self, request: Request) -> Response:
-        attempt, visit = Attempt(request.url, datetime.now(UTC)), page_visit_of(request)
+        attempt, visit = Attempt(_address(request), datetime.now(UTC)), page_visit_of(request)
         try:
             response, exchange = await self._exchanged(request, visit)
         except Exception as error:
@@ -146,7 +146,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         """Read the body, as far as it is wanted."""
         headers = _headers(answer)
         said: dict[str, Any] = {
-            "url": request.url.partition("#")[0],
+            "url": _address(request),
             "status": answer.status,
             "headers": headers,
             "certificate": answer.certificate,
@@ -223,10 +223,15 @@ def _bounds(settings: BaseSettings) -> Bounds:
     return Bounds(heads=MAX_HEADS, body=2 * max(sizes) if all(sizes) else 0)
 
 
+def _address(request: Request) -> str:
+    """Return a request's URL as far as its server sees it."""
+    return request.url.partition("#")[0]
+
+
 def _written(request: Request, place: Place) -> bytes:
     """Return the bytes of a request (RFC 9112 §3)."""
     is_passed_on = place.proxy is not None and place.scheme == "http"
-    url, host = request.url.partition("#")[0], urlparse_cached(request).netloc.rpartition("@")[2]
+    url, host = _address(request), urlparse_cached(request).netloc.rpartition("@")[2]
     host = host.removesuffix(f":{_PORTS[place.scheme]}")
     target = url if is_passed_on else _path(url)
     lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
