@@ -18,7 +18,13 @@ from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining
 from lswc.reading.page import without_closed
 from lswc.reading.reader_messages import Asked
-from lswc.safety.content_types import Kind, document_named, file_name, kind_of
+from lswc.safety.content_types import (
+    Kind,
+    declared_type,
+    document_named,
+    file_name,
+    kind_of,
+)
 from lswc.strategy import (
     SEED,
     Anchor,
@@ -329,7 +335,7 @@ class Pages:
 
     def _left(self, asked: Asked, body: bytes) -> Outcome:
         """Return why nothing was read of an answer."""
-        content_type = next(iter(asked.headers.get("content-type", ())), "")
+        content_type = declared_type(asked.headers)
         name = file_name(asked.headers, asked.url.path)
         is_one = document_named(content_type, name) or kind_of(content_type, body, name)
         left = is_one and not self.crawl.reading.documents

@@ -13,7 +13,7 @@ from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.processes import MAX_ANSWER, Letters, in_time, letter, started
 from lswc.reading.reader_messages import Answer, answered
-from lswc.safety.content_types import Kind, file_name, kind_of
+from lswc.safety.content_types import Kind, declared_type, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
@@ -123,8 +123,7 @@ class Readers:
         return None
 
     def _is_document(self, asked: Asked, body: bytes) -> bool:
-        content_type = next(iter(asked.headers.get("content-type", ())), "")
-        kind = kind_of(content_type, body, file_name(asked.headers, asked.url.path))
+        kind = kind_of(declared_type(asked.headers), body, file_name(asked.headers, asked.url.path))
         return self._crawl.reading.documents and kind not in (None, Kind.HTML)
 
     async def _started(self) -> _Reader:

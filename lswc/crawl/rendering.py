@@ -19,11 +19,12 @@ from scrapy.http.request import NO_CALLBACK
 from lswc.crawl.browsers import Browser, Unshown
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.readers import PageError
-from lswc.crawl.requests import RENDERING
+from lswc.crawl.requests import RENDERING, headers_of
 from lswc.frontier.visit import Rendered
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
 from lswc.reading.reader_messages import Asked
+from lswc.safety.content_types import declared_type
 from lswc.strategy import Status
 from lswc.strategy.facts import status
 
@@ -244,7 +245,7 @@ class Rendering:
     async def _shown(self, browser: Browser, needs: Needs, response: Response) -> Rendered:
         """Show a page. Raises Unshown."""
         self._asked += 1
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = declared_type(headers_of(response))
         try:
             shell = Shell(response.url, content_type)
             html, shown = await browser.render(shell, response.body, needs.answer)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.failures import count_mishaps
 from lswc.crawl.readers import PageError, ReaderError, Unread
-from lswc.crawl.requests import CUT, url_of, visit_of
+from lswc.crawl.requests import CUT, headers_of, url_of, visit_of
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.reading.reader_messages import AskedRequisite
 from lswc.reading.requisites import FEED, GUESS, Needed, Place, Requisite, RequisiteReader
+from lswc.safety.content_types import declared_type
 from lswc.strategy import GUESS as GUESS_CODE
 from lswc.strategy import LISTING, REQUISITE, PageLanguage
 from lswc.urls import parse
@@ -156,7 +157,7 @@ class Requisites:
 
     async def _read(self, response: Response, visit: Visit) -> Needed:
         """Return what a requisite needs; if it cost its reader nothing, with the reason."""
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = declared_type(headers_of(response))
         if CUT in response.flags:
             visit.tally["content", "file cut"] += 1
             return Needed()

@@ -10,6 +10,8 @@ from typing_extensions import override
 
 from lswc.language.charset import Decoded, decode
 from lswc.language.html import BOUNDS, Bounds, ParsedPage, flattened, parse
+from lswc.language.xhtml import as_html
+from lswc.safety.content_types import is_xhtml
 
 if TYPE_CHECKING:
     from lswc.language.registry import Language
@@ -95,8 +97,10 @@ class Document:
 
     @cached_property
     def utf8(self) -> bytes:
-        """The page in UTF-8."""
-        return self.body if self.decoded.is_utf8 else self.decoded.text.encode("utf-8", "replace")
+        """The page in UTF-8; one that is served as XML as HTML."""
+        decoded = self.decoded
+        source = self.body if decoded.is_utf8 else decoded.text.encode("utf-8", "replace")
+        return as_html(source) if is_xhtml(self.content_type or "", self.body) else source
 
     @cached_property
     def markup(self) -> bytes:

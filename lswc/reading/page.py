@@ -26,7 +26,7 @@ from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, o
 from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
 from lswc.reading.requisites import Needed, RequisiteReader
-from lswc.safety.content_types import Kind, file_name, kind_of
+from lswc.safety.content_types import Kind, declared_type, file_name, kind_of
 from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Home, Url, home
@@ -137,14 +137,14 @@ class PageReader:
         ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
         URL as it was asked for.
         """
-        content_type = next(iter(headers.get("content-type", ())), "")
-        kind = kind_of(content_type, body, file_name(headers, url.path))
+        declared = declared_type(headers)
+        kind = kind_of(declared, body, file_name(headers, url.path))
         if kind is None or (kind is not Kind.HTML and not self.documents):
             return None
         if kind is Kind.HTML:
-            raw = self.identifier.read(body, content_type or None, base or url.href)
+            raw = self.identifier.read(body, declared or None, base or url.href)
         else:
-            raw = self._document(kind, body, content_type, base or url.href)
+            raw = self._document(kind, body, declared, base or url.href)
         in_headers = robots_words(headers.get("x-robots-tag", ()))
         told = raw.robots | in_headers
         nofollow = self._obeys(Outcome.NOFOLLOW, told)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.crawler import AsyncCrawlerProcess
 
 from lswc.crawl.checked_settings import contact
+from lswc.crawl.requests import headers_of
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.web import prepare
 from lswc.errors import writing
@@ -21,6 +22,7 @@ from lswc.language import Identifier
 from lswc.language.registry import language
 from lswc.outcomes import Outcome
 from lswc.plurals import numbered
+from lswc.safety.content_types import declared_type
 from lswc.seeds.candidates import Asked, SeedError
 from lswc.seeds.formats import FORMATS, recognised
 from lswc.seeds.pool import Place, Pool, database
@@ -290,7 +292,7 @@ class SeedSpider(LswcSpider):
     def _language(self, page: Page, response: Response) -> str | None:
         if page.reading.identification.wanted(self.crawl.language.languages[0]) == self.lang:
             return self.lang
-        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        header = declared_type(headers_of(response))
         return _told(self._others, response.body, header, response.url)
 
 

@@ -37,9 +37,11 @@ from lswc.frontier.visit import DISCONNECT, Attempt
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
+    declared_type,
     document_named,
     file_name,
     has_other_signature,
+    is_other_xml,
     is_text,
     may_be_html,
     may_begin_document,
@@ -250,8 +252,12 @@ def _path(url: str) -> str:
 
 
 def _media_type(response: Response) -> str:
-    value = response.headers.get("Content-Type") or b""
-    return value.partition(b";")[0].strip().lower().decode("ascii", "replace")
+    return _declared_type(response.headers).partition(";")[0]
+
+
+def _declared_type(headers: Headers) -> str:
+    types = [value.decode("latin-1") for value in headers.getlist("Content-Type")]
+    return declared_type({"content-type": types})
 
 
 _LARGEST = "download_maxsize"
@@ -278,18 +284,19 @@ class Expected:
         self._left = MAX_SIZE if RULES in request.meta else None
         self._is_first = visit is not None and visit.is_page
         self._content_type = self._name = ""
-        self._is_plain_text = False
+        self._is_plain_text = self._is_packed = False
 
     def refuses_head(self, headers: Headers) -> bool:
         """Tell whether the headers of a page say that it is none, or nobody waits for it."""
         if self._has_ended or not self._is_first:
             return self._has_ended
-        self._content_type = (headers.get("Content-Type") or b"").decode("latin-1")
+        self._content_type = _declared_type(headers)
         disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
         path = self._request.url.partition("?")[0]
         self._name = file_name({"content-disposition": [disposition]} if disposition else {}, path)
         kind = document_named(self._content_type, self._name)
-        self._is_plain_text = kind is Kind.TEXT and b"Content-Encoding" not in headers
+        self._is_packed = b"Content-Encoding" in headers
+        self._is_plain_text = kind is Kind.TEXT
         meta = self._request.meta
         meta.pop(_LARGEST, None)  # of an earlier try
         if self._max_document is not None and kind is not None:
@@ -308,8 +315,12 @@ class Expected:
         if self._has_ended or not self._is_first:
             return self._has_ended
         self._is_first = False
+        if self._is_other(piece):
+            return True
         # Servers call plain text what they don't know.
-        return self._is_other(piece) or (self._is_plain_text and not is_text(piece))
+        return not self._is_packed and (
+            (self._is_plain_text and not is_text(piece)) or is_other_xml(self._content_type, piece)
+        )
 
     @property
     def _has_ended(self) -> bool:
