@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from lswc.language.charset import Decoded, decode
 from lswc.language.html import BOUNDS, Bounds, ParsedPage, flattened, parse
+from lswc.language.large_pages import reduced
 from lswc.language.xhtml import as_html
 from lswc.safety.content_types import is_xhtml
 
@@ -84,8 +85,7 @@ class Document:
     def __init__(
         self, body: bytes, content_type: str | None, url: str, bounds: Bounds = BOUNDS
     ) -> None:
-        self.body = body[: bounds.size]
-        self.is_cut = len(body) > bounds.size
+        self.body, self._lost, self.is_cut = reduced(body, bounds.size)
         self._bounds = bounds
         self.content_type = content_type
         self.url = url
@@ -109,8 +109,11 @@ class Document:
 
     @cached_property
     def page(self) -> ParsedPage:
-        """The parsed page."""
-        return parse(self.utf8, self.url, self.decoded.encoding, self._bounds, self.markup)
+        """The parsed page. What was cut off before it was parsed counts as unread."""
+        page = parse(self.utf8, self.url, self.decoded.encoding, self._bounds, self.markup)
+        if self.is_cut:
+            page = page._replace(unread=page.unread + self._lost, is_cut=True)
+        return page
 
     def as_windows_1252(self) -> ParsedPage:
         """Parse the page as fonts with an encoding of their own want it read."""

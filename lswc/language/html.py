@@ -14,6 +14,7 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lswc.language.base_url import Base
+from lswc.language.large_pages import links_lost, text_and_links, without_ballast
 from lswc.mishaps import LINK, Mishaps
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 class Bounds:
     """What is beyond is left out of the page, so that none holds the parser.
 
-    The first ``size`` bytes are read, of them so many ``tags``; so many ``links`` are taken, more
-    than a page for readers has: what lists thousands is a sitemap, or a trap. The
+    ``size`` bytes are read whole, of them so many ``tags``; of what follows the text and links,
+    within the same bounds. What no reader sees doesn't count (lswc.language.large_pages). So many
+    ``links`` are taken, more than a page for readers has: what lists thousands is a sitemap, or a
+    trap. The
     parser takes time by the square of the nesting: a page of 50,000 open <div> holds it for ten
     seconds, a tag of as many attributes for three. So a page with more ``nesting``, or with more
     ``attributes`` in a tag, is reduced to its text, links and requisites. The length of a tag, or
@@ -110,7 +113,6 @@ _KEPT_TAG = re.compile(
     rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
     re.IGNORECASE,
 )
-_LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 
 
 Attributes = dict[str, str | None]
@@ -144,8 +146,8 @@ class ParsedPage(NamedTuple):
     alternative texts, descriptions. ``lang`` and ``locale`` are what the page declares, the
     latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
     ``prose`` is ``content`` without code and what programs print, None if there is none of these.
-    ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
-    be others, in what was cut off or taken out because it would hold the parser. ``mishaps`` are
+    ``unread`` is the number of links beyond the bounds; ``is_cut`` says that some were in what was
+    cut off or taken out because it would hold the parser. ``mishaps`` are
     errors of ours that cost a link each (lswc.mishaps).
     """
 
@@ -193,6 +195,7 @@ def parse(
         prose = body.text(separator="\n", strip=True)
     if compose:
         content, hints, prose = compose(content), compose(hints), prose and compose(prose)
+    lost = 0 if bounded is source else links_lost(without_ballast(source), bounded)
     return ParsedPage(
         reader.title,
         content,
@@ -202,8 +205,8 @@ def parse(
         reader.locale,
         reader.links,
         frozenset(reader.robots),
-        reader.unread,
-        bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+        reader.unread + lost,
+        lost > 0,
         reader.charset,
         prose,
         reader.mishaps,
@@ -416,7 +419,7 @@ def _is_nofollow(rel: str) -> bool:
 
 
 def flattened(source: bytes, bounds: Bounds) -> bytes:
-    """Return the page, cut where it has too many tags, and without those that nest too deep.
+    """Return the page, its text and links where it has too many tags, or these nest too deep.
 
     What is in a declarative shadow root (HTML Standard §4.12.3) is part of the page.
     """
@@ -428,14 +431,29 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
         source = _FORMAT.sub(rb"<\1x-", source)
         characters, starts = _tags(source)
     if len(starts) > bounds.tags:
-        source = source[: starts[bounds.tags]]
-        starts = starts[: bounds.tags]
+        source, characters, starts = _within(source, starts, bounds.tags)
     if (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting)) or (
         _may_have_attributes(source, characters, starts, bounds.attributes)
         and _has_attributes(source, starts, bounds.attributes)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
+
+
+def _within(
+    source: bytes, starts: npt.NDArray[np.intp], most: int
+) -> tuple[bytes, npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """Return a page with so many tags, and as many links in the text that follows them."""
+    light = without_ballast(source)
+    characters, starts = _tags(light)
+    if len(starts) > most:
+        end = int(starts[most])
+        light = light[:end] + text_and_links(light[end:])
+        characters, starts = _tags(light)
+    if len(starts) > 2 * most:
+        light = light[: starts[2 * most]]
+        characters, starts = _tags(light)
+    return light, characters, starts
 
 
 def _tags(source: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:

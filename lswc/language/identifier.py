@@ -140,7 +140,7 @@ class Identifier:
             page.robots,
             f"{page.content}\n{page.anchors}",
             page.unread,
-            document.is_cut or page.is_cut,
+            page.is_cut,
             document,
             mishaps,
         )

@@ -297,8 +297,9 @@ def test_what_a_page_says_of_itself_counts_wherever_it_stands() -> None:
     ("source", "is_cut"),
     [
         (b"<p>" * 11_999 + b"<a href=x>", False),
-        (b"<p>" * 12_000 + b"<a href=x>", True),
-        (b"<p>" * 12_000 + b"<abbr>", False),
+        (b"<p>" * 12_000 + b"<a href=x>", False),
+        (b"<p>" * 12_000 + b"<img>" * 12_000 + b"<a href=x>", True),
+        (b"<p>" * 12_000 + b"<abbr>" * 12_000 + b"<a href=x>", False),
         (b"<div>" * 5_000 + b"<a href=x title='a'>", False),
         (b"<div>" * 5_000 + b"<a href=x title='<b>'>", True),
         (b"<div>" * 5_000 + b"<a href=x " + b"a " * 30 + b">", True),
