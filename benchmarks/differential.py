@@ -112,7 +112,7 @@ def page_differences(served: chromium.Served, seen: chromium.Seen | str) -> Iter
     document = Document(served.body, content_type, served.url)
     page = document.page
     links, others = normal([link.url for link in page.links]), normal(seen.links)
-    cut = page.is_cut or page.unread or document.is_cut
+    cut = page.is_cut or page.unread
     for one in sorted(others - links):
         yield Difference(f"link: only Chromium{', of a page that is cut' if cut else ''}", one)
     for one in sorted(links - others):

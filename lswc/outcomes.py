@@ -144,7 +144,10 @@ class Outcome(StrEnum):
         "sitemap's yield",
         "Its sitemap is a long one, and less than 5 % of its server's pages were relevant.",
     )
-    TOO_MANY_LINKS = "too many links", "The page has more than 3,000."
+    TOO_MANY_LINKS = (
+        "too many links",
+        "The page has more than 3,000, or so much else that they aren't read.",
+    )
     TOO_MANY_REQUISITES = (
         "too many requisites",
         "Its page needs more than 300 in all, or it is more than five steps away.",

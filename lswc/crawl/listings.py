@@ -11,13 +11,14 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc.crawl.failures import count_mishaps
 from lswc.crawl.readers import PageError, Unread
-from lswc.crawl.requests import visit_of
+from lswc.crawl.requests import headers_of, visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
 from lswc.reading import sitemaps
 from lswc.reading.named_language import named
 from lswc.reading.reader_messages import AskedListing
+from lswc.safety.content_types import declared_type
 from lswc.strategy import (
     DISCARD,
     LISTING,
@@ -31,7 +32,7 @@ from lswc.strategy import (
     Status,
     encode,
 )
-from lswc.urls import site, tld
+from lswc.urls import parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -85,6 +86,7 @@ class Listings:
         self._crawl, self._earlier = crawl, earlier
         self._frontier, self._commits, self._readers = frontier, commits, readers
         self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._cut: OrderedDict[str, str] = OrderedDict()
         self.asked: OrderedDict[str, None] = OrderedDict()
 
     async def parse(self, response: Response) -> None:
@@ -93,7 +95,9 @@ class Listings:
         if visit is None:
             return
         try:
-            asked = AskedListing(response.url, _part(visit.url))
+            headers = headers_of(response)
+            content_type = declared_type(headers) if is_front_page(visit.url) else None
+            asked = AskedListing(response.url, _part(visit.url), content_type)
             answer = await self._readers.ask(asked, response.body)
             if not visit.is_over:
                 self._take(visit, answer.listing)
@@ -130,6 +134,20 @@ class Listings:
         _remember(self.asked, server, None)
         said = self._said.get(server) or (urljoin(visit.url, _USUAL),)
         return self._offers(said, LISTING, visit.lease.depth + 1)
+
+    def cut(self, visit: Visit) -> None:
+        """Take note of a front page of whose links some weren't read."""
+        _remember(self._cut, visit.lease.server, visit.url)
+
+    def of_cut(self, visit: Visit) -> list[Offer]:
+        """Return the offer of the front page of a relevant page's server, if that was cut.
+
+        It is asked for as a listing: a second record of it wouldn't do.
+        """
+        front = self._cut.pop(visit.lease.server, None)
+        if front is None or front == visit.url:
+            return []
+        return self._offers((front,), LISTING, visit.lease.depth + 1)
 
     def taken_back(self, visit: Visit) -> None:
         """Take it that what a visit's page offered wasn't queued."""
@@ -223,6 +241,12 @@ class Listings:
             False,
             named=named(language.tag, url, page.hreflang.lower(), ""),
         )
+
+
+def is_front_page(url: str) -> bool:
+    """Tell whether a URL is that of its server's front page."""
+    parsed = parse(url)
+    return parsed is not None and parsed.path == "/" and not parsed.query
 
 
 def _part(url: str) -> int:

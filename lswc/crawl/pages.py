@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from lswc.crawl.failures import count_mishaps
-from lswc.crawl.readers import PageError, ReaderError, Unread
+from lswc.crawl.listings import is_front_page
+from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
     from lswc.crawl.requisite_offers import Requisites
     from lswc.frontier import Frontier
     from lswc.frontier.seen_paragraphs import SeenParagraphs
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.visit import Offer, Visit
     from lswc.guest.guest import Guest
     from lswc.reading.page import PageReading, ReadLink
     from lswc.urls import Url
@@ -184,6 +187,7 @@ class Page:
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
             visit=lease.visits + 1,
             change=self.visit.change if lease.visits else NEW,
+            unread=self.reading.unread_links,
         )
 
 
@@ -228,11 +232,16 @@ class Pages:
         if page.reason:
             visit.tally[_LINKED_DOCUMENTS, "archived"] += 1
             visit.tally[_LINKED_DOCUMENTS, "bytes"] += len(response.body)
-        is_first = visit.lease.server not in self.listings.asked
-        if page.identified and self.crawl.sitemaps and is_first:
-            visit.offers = [*visit.offers, *self.listings.of_server(visit)]
+        if page.identified:
+            visit.offers = [*visit.offers, *self._listings_of(visit)]
         if self.paragraphs is None or self._is_weighed(page, len(response.body), self.paragraphs):
             yield page
+
+    def _listings_of(self, visit: Visit) -> list[Offer]:
+        """Return the offers of what may name more of a relevant page's server."""
+        is_first = visit.lease.server not in self.listings.asked
+        found = self.listings.of_server(visit) if self.crawl.sitemaps and is_first else []
+        return [*found, *self.listings.of_cut(visit)]
 
     def _is_weighed(self, page: Page, size: int, seen: SeenParagraphs) -> bool:
         """Count the page's clean text; tell whether that was possible."""
@@ -281,7 +290,7 @@ class Pages:
             return None  # of a request that another component sent
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         try:
-            reading = await self.readers.read(asked, response.body)
+            reading = await self._first_read(visit, asked, response.body)
             if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
                 reading = await self.rendering.read(visit, response, asked, reading)
         except Unread as error:
@@ -292,7 +301,7 @@ class Pages:
             logger.error("nothing could be read of %s: %s", visit.url, error)
             self.commits.commit(visit, Outcome.SPIDER_ERROR)
             return None
-        except ReaderError as error:
+        except LswcError as error:  # no reader, or no store
             self.commits.fail(error)
             return None
         if visit.is_over:
@@ -301,6 +310,21 @@ class Pages:
             self.commits.commit(visit, self._left(asked, response.body))
             return None
         return self._page(visit, url, response, reading)
+
+    async def _first_read(self, visit: Visit, asked: Asked, body: bytes) -> PageReading | None:
+        """Read a page; a front page with too many links once more, if its server is relevant.
+
+        If that turns out later, its links are asked for then. Raises what the readers raise.
+        """
+        reading = await self.readers.read(asked, body)
+        if reading is None or not reading.unread_links or not is_front_page(visit.url):
+            return reading
+        is_relevant = reading.identified == PageLanguage.TARGET
+        if not (is_relevant or self.frontier.pages_of(visit.lease.unit).relevant):
+            self.listings.cut(visit)
+            return reading
+        visit.tally["content", "front page read whole"] += 1
+        return await self.readers.read(replace(asked, is_large=True), body)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash

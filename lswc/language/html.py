@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,6 +40,10 @@ class Bounds:
     tags: int = 12_000
     nesting: int = 200
     attributes: int = 4_000
+
+    def enlarged(self) -> Bounds:
+        """Return those of a page that is worth it: a front page of a server with relevant ones."""
+        return replace(self, links=4 * self.links, size=4 * self.size, tags=4 * self.tags)
 
 
 BOUNDS = Bounds()

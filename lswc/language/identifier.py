@@ -109,9 +109,11 @@ class Identifier:
             raise IdentifierError(f"method {name} tells no variants: {target.tag} needs {AUTO}")
         return found
 
-    def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
-        """Read a page: any bytes give an answer, never an exception."""
-        return self.read_document(Document(body, content_type, url, self._bounds))
+    def read(
+        self, body: bytes, content_type: str | None, url: str, bounds: Bounds | None = None
+    ) -> Reading:
+        """Read a page: any bytes give an answer, never an exception. ``bounds`` are others."""
+        return self.read_document(Document(body, content_type, url, bounds or self._bounds))
 
     def read_document(self, document: Document) -> Reading:
         """Read a page that was taken out of its bytes. Never fails."""

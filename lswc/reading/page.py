@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lswc.language import Identification
 from lswc.language.base_url import Base
-from lswc.language.document import TextDocument
+from lswc.language.document import Document, TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
 from lswc.mishaps import LINK, REQUISITE, TEXT, Mishaps
 from lswc.outcomes import Outcome
@@ -26,7 +26,7 @@ from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, o
 from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
 from lswc.reading.requisites import Needed, RequisiteReader
-from lswc.safety.content_types import Kind, declared_type, file_name, kind_of
+from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Home, Url, home
@@ -131,8 +131,12 @@ class PageReader:
         url: Url,
         depth: int,
         base: str = "",
+        *,
+        is_large: bool = False,
     ) -> PageReading | None:
         """Read a page; None if it is neither HTML nor a document.
+
+        One that ``is_large`` is read within larger bounds.
 
         ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
         URL as it was asked for.
@@ -142,7 +146,9 @@ class PageReader:
         if kind is None or (kind is not Kind.HTML and not self.documents):
             return None
         if kind is Kind.HTML:
-            raw = self.identifier.read(body, declared or None, base or url.href)
+            bounds = self.identifier.bounds
+            bounds = bounds.enlarged() if is_large else bounds
+            raw = self.identifier.read(body, declared or None, base or url.href, bounds)
         else:
             raw = self._document(kind, body, declared, base or url.href)
         in_headers = robots_words(headers.get("x-robots-tag", ()))
@@ -186,6 +192,19 @@ class PageReader:
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
             mishaps=tuple(raw.mishaps.items()),
         )
+
+    def links(self, body: bytes, content_type: str, url: str) -> list[str]:
+        """Return the addresses of a page's links, read within larger bounds; none if it isn't HTML.
+
+        None of a page that asks not to be followed.
+        """
+        if not is_html(content_type, body):
+            return []
+        page = Document(body, content_type, url, self.identifier.bounds.enlarged()).page
+        if self._obeys(Outcome.NOFOLLOW, page.robots):
+            return []
+        follows_none = Outcome.NOFOLLOW in self.obeyed
+        return [link.url for link in page.links if not (follows_none and link.nofollow)]
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:
         bounds = self.identifier.bounds

@@ -11,6 +11,7 @@ from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc.crawl.listings import TRIED, WORTH
+from lswc.language.html import BOUNDS
 from lswc.outcomes import Outcome
 from lswc.reading.sitemaps import LISTINGS_AT_ONCE
 from lswc.strategy import LISTING, SUBLISTING, PageLanguage, Pages
@@ -181,6 +182,32 @@ def test_a_long_index_is_gone_on_with_while_it_is_worth_it(
         visit = crawl.end(body)
         assert len(visit.offers) == offered
         assert visit.tally["discarded", Outcome.LISTING_NOT_WORTH] == 1 - offered
+
+
+MANY = "".join(f"<a href=/{n}>x</a>" for n in range(BOUNDS.links + 5))
+
+
+def test_a_front_page_that_was_cut_names_its_links_once_its_server_is_relevant(
+    tmp_path: Path,
+) -> None:
+    with OfServer(tmp_path) as crawl:
+        crawl.end("")
+        seen = crawl.visit()
+        listings = crawl.parts.listings
+        assert listings.of_cut(seen) == []
+        seen.url = "http://a.example/"
+        listings.cut(seen)
+        seen.url = "http://a.example/other"
+        (offer,) = listings.of_cut(seen)
+        assert (offer.url, offer.code) == ("http://a.example/", LISTING)
+        assert listings.of_cut(seen) == []
+        seen.url = offer.url
+        html = {"Content-Type": "text/html"}
+        body = (MANY + "<a rel=nofollow href=/no>x</a>").encode()
+        answer = Response(seen.url, body=body, headers=html, request=crawl.request(seen))
+        run(listings.parse(answer))
+        assert len(seen.offers) == BOUNDS.links + 5
+        assert seen.outcome == Outcome.LISTING
 
 
 def test_a_listing_of_which_nothing_can_be_read_is_an_error(

@@ -14,6 +14,7 @@ from lswc.crawl.pages import NOT_MODIFIED
 from lswc.frontier.visit import Attempt, Exchange
 from lswc.language.default_method import Auto
 from lswc.language.document import Document
+from lswc.language.html import BOUNDS
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage
 from tests.archive.reading import records
@@ -77,6 +78,28 @@ def test_what_is_no_page_has_ended(tmp_path: Path) -> None:
         assert run(crawl.parts.pages.read(image)) is None
         assert visit.outcome == Outcome.NOT_HTML
         assert run(crawl.parts.pages.read(Response(visit.url))) is None, "of another component"
+
+
+@pytest.mark.parametrize(
+    ("seed", "text", "unread"),
+    [
+        ("http://a.example/", THAI, 0),
+        ("http://a.example/", "English words, and no others.", 5),
+        ("http://a.example/list", THAI, 5),
+    ],
+)
+def test_a_relevant_front_page_with_many_links_is_read_whole(
+    tmp_path: Path, seed: str, text: str, unread: int
+) -> None:
+    with SetUp(tmp_path, seed) as crawl:
+        links = [f"/{number}" for number in range(BOUNDS.links + 5)]
+        visit, found = read(crawl, page(text * 9, *links))
+        assert found is not None
+        assert found.record().unread == unread
+        assert len(found.links) == len(links) - unread
+        assert visit.tally["content", "front page read whole"] == (unread == 0)
+        visit.url = "http://a.example/other"
+        assert len(crawl.parts.listings.of_cut(visit)) == (text != THAI)
 
 
 def test_what_errors_of_ours_have_cost_is_counted(
