@@ -397,6 +397,8 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
         tally["content", "near-duplicate"] += 1
     if reading.is_cut:
         tally["content", "page cut"] += 1
+    if reading.other_links:
+        tally["content", "links given otherwise"] += reading.other_links
     count_mishaps(visit, reading.mishaps)
     for left in reading.left:
         tally["discarded", left.reason] += 1

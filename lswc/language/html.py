@@ -152,7 +152,8 @@ class ParsedPage(NamedTuple):
     ``prose`` is ``content`` without code and what programs print, None if there is none of these.
     ``unread`` is the number of links beyond the bounds; ``is_cut`` says that some were in what was
     cut off or taken out because it would hold the parser. ``mishaps`` are
-    errors of ours that cost a link each (lswc.mishaps).
+    errors of ours that cost a link each (lswc.mishaps). ``base`` is what its links are relative
+    to.
     """
 
     title: str
@@ -168,6 +169,7 @@ class ParsedPage(NamedTuple):
     charset: str = ""
     prose: str | None = None
     mishaps: Mapping[str, int] = {}
+    base: Base | None = None
 
 
 def parse(
@@ -214,6 +216,7 @@ def parse(
         reader.charset,
         prose,
         reader.mishaps,
+        reader.base,
     )
 
 
@@ -259,7 +262,7 @@ class _Reader:
         self.charset = ""
         self.unread = 0
         self.mishaps = Mishaps()
-        self._base = Base(url, charset)
+        self.base = Base(url, charset)
         self._most = most
         self._text_left = size
         self._has_base = False
@@ -279,12 +282,12 @@ class _Reader:
     def _joined(self) -> Iterable[tuple[str, _Found]]:
         """Return what was found with absolute URLs."""
         try:
-            return zip(self._base.join_all(self._hrefs), self._found, strict=True)
+            return zip(self.base.join_all(self._hrefs), self._found, strict=True)
         except Exception:  # of ours, with one of them
             joined = []
         for href, found in zip(self._hrefs, self._found, strict=True):
             try:
-                joined.append((self._base.join(href), found))
+                joined.append((self.base.join(href), found))
             except Exception as error:
                 self.mishaps.take(LINK, error)
         return joined
@@ -317,7 +320,7 @@ class _Reader:
 
     def _set_base(self, href: str) -> None:
         if not self._has_base and len(href) <= _MAX_BASE:
-            self._base = self._base.rebased(href)
+            self.base = self.base.rebased(href)
         self._has_base = True
 
     def _text(self, node: LexborNode) -> str:
@@ -329,7 +332,7 @@ class _Reader:
 
     def _link(self, attributes: Attributes) -> None:
         rel = attributes.get("rel")
-        if rel and _is_followed(rel[:_LONGEST]):
+        if rel and is_followed(rel[:_LONGEST]):
             self._add(attributes.get("href"), attributes.get("title"), attributes)
 
     def _meta(self, attributes: Attributes) -> None:
@@ -358,14 +361,12 @@ class _Reader:
     def _equivalent(self, name: str, content: str) -> None:
         """Take what stands for an HTTP header (HTML Standard §4.2.5.3)."""
         if name == "content-language":
-            self.language = self.language or _tag(content)
+            self.language = self.language or language_tag(content)
         elif name == "content-type":
             named = _CHARSET.search(content)
             self.charset = named[1].lower() if named else self.charset
         elif name == "refresh":
-            refresh = _REFRESH.match(content)
-            if refresh and not refresh.group(1).strip().isdecimal():
-                self._add(refresh.group(1), "", {})
+            self._add(refreshed_to(content), "", {})
 
     def _add(self, href: str | None, text: str | None, attributes: Attributes) -> None:
         if href and href[0] != "#" and self._has_room():
@@ -380,7 +381,10 @@ class _Reader:
         rel, hreflang = get("rel"), get("hreflang")
         lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
         nofollow = rel is not None and _is_nofollow(rel)
-        of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+        of_target, of_text = (
+            language_tag(hreflang) if hreflang else "",
+            language_tag(lang) if lang else "",
+        )
         self._hrefs.append(href)
         self._found.append((text, nofollow, of_target, of_text))
 
@@ -402,12 +406,19 @@ def _is_in_svg(node: LexborNode) -> bool:
 
 
 @lru_cache(maxsize=1_000)
-def _is_followed(rel: str) -> bool:
+def is_followed(rel: str) -> bool:
+    """Tell whether what a LINK leads to is a page, by its ``rel``."""
     rels = frozenset(rel.lower().split())
     return bool(rels & _FOLLOWED_RELS) and "stylesheet" not in rels
 
 
-def _tag(text: str) -> str:
+def refreshed_to(content: str) -> str:
+    """Return where a refresh leads, "" if that is the page itself (HTML Standard §4.2.5.3)."""
+    refresh = _REFRESH.match(content)
+    return refresh[1] if refresh and not refresh[1].strip().isdecimal() else ""
+
+
+def language_tag(text: str) -> str:
     """Return a BCP 47 tag in lower case; "" for what can't be one."""
     return _known_tag(text) if len(text) <= _LONGEST else ""
 

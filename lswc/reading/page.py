@@ -25,6 +25,7 @@ from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
 from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
+from lswc.reading.other_links import of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
@@ -47,6 +48,7 @@ _TARGETS = 16_384  # of links that are remembered, with no longer addresses than
 _LONGEST = 300
 _MENU = LONGEST + 1  # characters of an anchor text that tell whether it names a language
 _Link = tuple[str, bool, str, str]  # address, whether it is too deep, tag and text of a language
+_NAMING = {"link", "refresh"}
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
 
 
@@ -80,7 +82,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     ``is_shell`` says that the page, or its list, is empty until its scripts run, ``has_text`` that
     a document says anything, besides its title. ``clean`` is its clean text, if that counts and the
     page is in the target language. ``mishaps`` are errors of ours that cost a part of the page, and
-    how often each came (lswc.mishaps).
+    how often each came (lswc.mishaps). ``other_links`` counts those that it gives otherwise than by
+    its elements.
     """
 
     kind: Kind
@@ -101,6 +104,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     has_text: bool
     clean: CleanText = NO_TEXT
     mishaps: tuple[tuple[str, int], ...] = ()
+    other_links: int = 0
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,7 @@ class PageReader:
             raw = self.identifier.read(body, declared or None, base or url.href, bounds)
         else:
             raw = self._document(kind, body, declared, base or url.href)
+        others = self._others(raw, headers, base or url.href)
         in_headers = robots_words(headers.get("x-robots-tag", ()))
         told = raw.robots | in_headers
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
@@ -159,8 +164,10 @@ class PageReader:
         here = home(url)
         follows_none = Outcome.NOFOLLOW in self.obeyed
         is_deep = 0 < self.scope.max_depth <= depth
-        targets = self._targets_of(raw.links, raw.mishaps, is_deep=is_deep)
-        for link, anchor, target in zip(raw.links, raw.anchors, targets, strict=True):
+        found = [*raw.links, *others]
+        anchors = [*raw.anchors, *[Anchor.NONE] * len(others)]
+        targets = self._targets_of(found, raw.mishaps, is_deep=is_deep)
+        for link, anchor, target in zip(found, anchors, targets, strict=True):
             if isinstance(target, Outcome):
                 left.append(LeftLink(link.url[: self.scope.max_length or None], anchor, target))
             elif nofollow or (link.nofollow and follows_none):
@@ -191,7 +198,19 @@ class PageReader:
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
             mishaps=tuple(raw.mishaps.items()),
+            other_links=len(others),
         )
+
+    def _others(self, raw: Reading, headers: Headers, url: str) -> list[ParsedLink]:
+        """Return the links of a page's headers, and those that only its scripts read."""
+        try:
+            links = list(of_headers(headers, Base(url))) if headers.keys() & _NAMING else []
+            base = raw.document.page.base
+            known = [link.url for link in raw.links]
+            return links + (of_scripts(raw.document.markup, base, known) if base else [])
+        except Exception as error:  # of ours: the page's own links are followed all the same
+            raw.mishaps.take(LINK, error)
+            return []
 
     def links(self, body: bytes, content_type: str, url: str) -> list[str]:
         """Return the addresses of a page's links, read within larger bounds; none if it isn't HTML.
