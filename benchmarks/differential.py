@@ -130,7 +130,7 @@ def page_differences(served: chromium.Served, seen: chromium.Seen | str) -> Iter
 def _text_differences(
     document: Document, seen: chromium.Seen, *, cut: bool
 ) -> Iterator[Difference]:
-    page, charset = document.page, document.decoded.encoding
+    page, charset = document.page, document.decoded.encoding.replace("iso8859", "iso-8859")
     if charset != seen.charset.lower() and not document.body.isascii():
         yield Difference(f"charset: {seen.charset.lower()} for Chromium", charset)
     elif " ".join(page.title.split()) != " ".join(seen.title.split())[:1_000]:

@@ -118,6 +118,7 @@ def _linked(response: Response) -> str:
     if len(body) > _SHORT or not is_html(declared_type(headers_of(response)), body):
         return ""
     links = {link.url for link in parse_page(body, response.url).links}
+    links = {link for link in links if link.startswith(("http://", "https://"))}
     return safe_url_string(links.pop()) if len(links) == 1 else ""
 
 

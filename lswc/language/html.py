@@ -66,7 +66,8 @@ _DECOMPOSED = re.compile(
     "\\w[\u0300-\u036f]{1,4}|[\u3041-\u30ff][\u3099\u309a]"
     "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
 )
-_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
+# A TITLE in the body is that of an icon.
+_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer", "title"]
 _CODE = ["pre", "code", "samp", "kbd"]
 _ANY_CODE = (",".join(_CODE),)
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"

@@ -16,10 +16,12 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
     StopDownload,
+    UnsupportedURLSchemeError,
 )
 from scrapy.http import Headers
 from scrapy.utils._download_handlers import (
     check_stop_download,
+    get_maxsize_msg,
     make_response,
     normalize_bind_address,
 )
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from lswc.frontier.visit import Exchange, Visit
 
 _PORTS = {"http": 80, "https": 443}
+_WITH_CONTENT = ("POST", "PUT", "PATCH")  # RFC 9110 §8.6: they say that they have none
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
 _TRUNCATED = {"dataloss": DISCONNECT, "download_stopped": "unspecified", CUT: "length"}
@@ -81,8 +84,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
         self._bounds = _bounds(crawler.settings)
         context = _make_ssl_context(crawler.settings)
         context.options |= _OLD_RENEGOTIATION
-        local = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
-        self._connections = Connections(addresses_of, context, parts.handles.idle, local)
+        self._local = crawler.settings.get("DOWNLOAD_BIND_ADDRESS")
+        self._connections = Connections(addresses_of, context, parts.handles.idle)
 
     @override
     async def download_request(self, request: Request) -> Response:
@@ -124,7 +127,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         began = monotonic()
         try:
             async with asyncio.timeout(timeout or None):
-                place, login = _place(request)
+                place, login = _place(request, self._local)
                 answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
                 after = began if KNOCK in request.meta else self._network.lied_until
                 connection = await self._connections.to(place, login, after)
@@ -166,7 +169,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
         is_cut = visit is not None and visit.lease.is_requisite  # which a page shows in part
         if not is_cut:
-            _check_size(length or 0, most)
+            _check_size(length or 0, most, request, expected=True)
         try:
             while piece := await answer.piece():
                 body += piece
@@ -183,7 +186,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
                     headers.pop("Content-Encoding", None)  # what is left can't be unpacked
                     said["flags"] = [CUT]
                     break
-                _check_size(len(body), most)
+                _check_size(len(body), most, request, expected=False)
         except BrokenBodyError as error:
             if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
                 raise ResponseDataLossError(str(error)) from error
@@ -195,9 +198,9 @@ class AttemptHandler(BaseHttpDownloadHandler):
         self._connections.close()
 
 
-def _check_size(size: int, most: int) -> None:
+def _check_size(size: int, most: int, request: Request, *, expected: bool) -> None:
     if size > most:
-        raise DownloadCancelledError(f"a body of {size} bytes, where {most} are allowed")
+        raise DownloadCancelledError(get_maxsize_msg(size, most, request, expected=expected))
 
 
 def _headers(answer: Answer) -> Headers:
@@ -207,16 +210,22 @@ def _headers(answer: Answer) -> Headers:
     return headers
 
 
-def _place(request: Request) -> tuple[Place, bytes | None]:
-    """Return where a request goes, and what its proxy wants to hear."""
+def _place(request: Request, local: str | tuple[str, int] | None) -> tuple[Place, bytes | None]:
+    """Return where a request goes, and what its proxy wants to hear.
+
+    It comes from the address ``local``, unless it says another. Raises UnsupportedURLSchemeError.
+    """
     url = urlparse_cached(request)
+    if url.scheme not in _PORTS:
+        raise UnsupportedURLSchemeError(f"neither http nor https: {url.scheme}")
+    local = normalize_bind_address(request.meta.get("bindaddress") or local or None)
     host, port = url.hostname or "", url.port or _PORTS[url.scheme]
     proxy = request.meta.get("proxy")
     if not proxy:
-        return Place(url.scheme, host, port), None
+        return Place(url.scheme, host, port, local=local), None
     by = urlsplit(add_http_if_no_scheme(proxy))
     through = by.hostname or "", by.port or _PORTS.get(by.scheme, 80), by.scheme == "https"
-    return Place(url.scheme, host, port, through), request.headers.get("Proxy-Authorization")
+    return Place(url.scheme, host, port, through, local), request.headers.get("Proxy-Authorization")
 
 
 def _bounds(settings: BaseSettings) -> Bounds:
@@ -240,7 +249,8 @@ def _written(request: Request, place: Place) -> bytes:
     for name, values in dict.items(request.headers):  # Headers looks each name up once more
         if is_passed_on or name != b"Proxy-Authorization":
             lines += (name + b": " + b" ".join(value.splitlines()) for value in values)
-    if request.body:
+    is_sent = request.body or request.method in _WITH_CONTENT
+    if is_sent and b"Content-Length" not in request.headers:
         lines.append(b"Content-Length: %d" % len(request.body))
     return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
 
