@@ -1,4 +1,4 @@
-"""What lswc reads beside readers of others: ``python -m benchmarks.differential FOLDER``.
+"""Differences between readers: ``python -m benchmarks.differential FOLDER``.
 
 FOLDER holds a frozen web (``<host>/<path>``), or any pages. Three kinds of files are read twice:
 
@@ -9,8 +9,8 @@ FOLDER holds a frozen web (``<host>/<path>``), or any pages. Three kinds of file
   for by each robot in it.
 
 What differs is counted by kind; ``--examples N`` prints so many of each. ``docs/reading.md`` says
-of each kind why. None of the pages is part of the project. The other readers are the extra
-``differential``; of each that is missing one line says so.
+of each kind why. None of the pages is part of the project. The other readers are the extras
+``benchmarks`` and ``browser``; of each that is missing one line says so.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def missing() -> list[str]:
         ("gpyrobotstxt", "robots.txt"),
     ):
         if find_spec(module) is None:
-            lines.append(f"{module} is missing: {what} aren't compared (the extra differential)")
+            lines.append(f"{module} is missing: {what} aren't compared (pip install '.[benchmarks]')")
     return lines
 
 
