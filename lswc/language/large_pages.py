@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 LARGEST = 8
 """Times the bound of a page's size that are looked at of its bytes."""
 
@@ -106,3 +109,20 @@ def without_ballast(source: bytes) -> bytes:
 def text_and_links(source: bytes) -> bytes:
     """Return a part of a page as its text and links, wherever it was cut off."""
     return _CLOSED + _NO_LINK.sub(b"\n", source)
+
+
+def within_tags(source: bytes, most: int) -> bytes:
+    """Return a page with so many tags, and as many of links in the text that follows them."""
+    light = without_ballast(source)
+    starts = tags(light)[1]
+    if len(starts) > most:
+        end = int(starts[most])
+        light = light[:end] + text_and_links(light[end:])
+        starts = tags(light)[1]
+    return light[: starts[2 * most]] if len(starts) > 2 * most else light
+
+
+def tags(source: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """Return the bytes of a page, and where its tags begin."""
+    characters = np.frombuffer(source, np.uint8)
+    return characters, (characters == ord("<")).nonzero()[0]

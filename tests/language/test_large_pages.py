@@ -116,4 +116,6 @@ def test_no_large_page_holds_the_reader(name: str) -> None:
 
 def test_a_page_is_the_same_within_its_bounds() -> None:
     body = b"<!-- c --><style>s</style>" + LINK * 900
-    assert parse(body, HERE) == parse(body, HERE, bounds=Bounds(tags=100_000, size=10**7))
+    larger = Bounds(tags=100_000, size=10**7)
+    read = [parse(body, HERE, bounds=bounds)._replace(base=None) for bounds in (BOUNDS, larger)]
+    assert read[0] == read[1]
