@@ -72,7 +72,8 @@ class Listings:
     a word: that is what its facts say, and which kind of listing it was. One that an ``earlier``
     crawl holds, and that has changed since by what the listing says, is queued as the seeds are: it
     is visited again first. The frontier knows which listing was asked for; ``asked`` are the
-    servers that were asked for theirs in this run.
+    servers that were asked for theirs in this run. ``cut_fronts`` are servers' front pages of whose
+    links some weren't read.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Listings:
         self._crawl, self._earlier = crawl, earlier
         self._frontier, self._commits, self._readers = frontier, commits, readers
         self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
-        self._cut: OrderedDict[str, str] = OrderedDict()
+        self.cut_fronts: OrderedDict[str, str] = OrderedDict()
         self.asked: OrderedDict[str, None] = OrderedDict()
 
     async def parse(self, response: Response) -> None:
@@ -137,14 +138,14 @@ class Listings:
 
     def cut(self, visit: Visit) -> None:
         """Take note of a front page of whose links some weren't read."""
-        _remember(self._cut, visit.lease.server, visit.url)
+        _remember(self.cut_fronts, visit.lease.server, visit.url)
 
     def of_cut(self, visit: Visit) -> list[Offer]:
         """Return the offer of the front page of a relevant page's server, if that was cut.
 
         It is asked for as a listing: a second record of it wouldn't do.
         """
-        front = self._cut.pop(visit.lease.server, None)
+        front = self.cut_fronts.pop(visit.lease.server, None)
         if front is None or front == visit.url:
             return []
         return self._offers((front,), LISTING, visit.lease.depth + 1)

@@ -241,7 +241,9 @@ class Pages:
         """Return the offers of what may name more of a relevant page's server."""
         is_first = visit.lease.server not in self.listings.asked
         found = self.listings.of_server(visit) if self.crawl.sitemaps and is_first else []
-        return [*found, *self.listings.of_cut(visit)]
+        if visit.lease.server in self.listings.cut_fronts:
+            found = [*found, *self.listings.of_cut(visit)]
+        return found
 
     def _is_weighed(self, page: Page, size: int, seen: SeenParagraphs) -> bool:
         """Count the page's clean text; tell whether that was possible."""
@@ -399,7 +401,8 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
         tally["content", "page cut"] += 1
     if reading.other_links:
         tally["content", "links given otherwise"] += reading.other_links
-    count_mishaps(visit, reading.mishaps)
+    if reading.mishaps:
+        count_mishaps(visit, reading.mishaps)
     for left in reading.left:
         tally["discarded", left.reason] += 1
     if reading.unread_links:

@@ -17,7 +17,7 @@ from lswc.safety.content_types import Kind, declared_type, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
-    from lswc.reading.page import PageReader, PageReading
+    from lswc.reading.page import PageReading
     from lswc.reading.reader_messages import AnyAsked, Asked, AskedListing, AskedRequisite
 
 _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a machine at its limits
@@ -78,17 +78,32 @@ class Readers:
         Raises Unread, PageError and ReaderError.
         """
         if not self._crawl.readers and not self._is_document(asked, body):
-            answer = _answered_here(self._crawl.reader, asked, body)
+            reading = self._read_here(asked, body)
         else:
-            answer = await self._answer(asked, body)
-        reading = answer.reading
+            reading = (await self._answer(asked, body)).reading
         self.pages += reading is not None
         return reading
+
+    def _read_here(self, asked: Asked, body: bytes) -> PageReading | None:
+        """Read a page in this process. Raises PageError."""
+        headers, url, depth, base = asked.headers, asked.url, asked.depth, asked.base
+        try:
+            reader, is_large = self._crawl.reader, asked.is_large
+            return reader.read(body, headers, url, depth, base, is_large=is_large)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise PageError(traceback.format_exc()) from error
 
     async def ask(self, asked: AskedRequisite | AskedListing, body: bytes) -> Answer:
         """Read what isn't a page. Raises Unread, PageError and ReaderError."""
         if not self._crawl.readers:
-            return _answered_here(self._crawl.reader, asked, body)
+            try:
+                return answered(self._crawl.reader, asked, body)
+            except MemoryError:
+                raise
+            except Exception as error:
+                raise PageError(traceback.format_exc()) from error
         return await self._answer(asked, body)
 
     async def _answer(self, asked: AnyAsked, body: bytes) -> Answer:
@@ -156,16 +171,6 @@ class Readers:
             reader.end()
         self._all.clear()
         self._idle.clear()
-
-
-def _answered_here(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
-    """Return what is read in this process. Raises PageError."""
-    try:
-        return answered(reader, asked, body)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise PageError(traceback.format_exc()) from error
 
 
 def _not_started(why_not: object) -> ReaderError:

@@ -85,7 +85,10 @@ class Document:
     def __init__(
         self, body: bytes, content_type: str | None, url: str, bounds: Bounds = BOUNDS
     ) -> None:
-        self.body, self._lost, self.is_cut = reduced(body, bounds.size)
+        is_large = len(body) > bounds.size
+        self.body, self._lost, self.is_cut = (
+            reduced(body, bounds.size) if is_large else (body, 0, False)
+        )
         self._bounds = bounds
         self.content_type = content_type
         self.url = url
@@ -100,7 +103,9 @@ class Document:
         """The page in UTF-8; one that is served as XML as HTML."""
         decoded = self.decoded
         source = self.body if decoded.is_utf8 else decoded.text.encode("utf-8", "replace")
-        return as_html(source) if is_xhtml(self.content_type or "", self.body) else source
+        is_html = self.content_type is not None and self.content_type.startswith("text/html")
+        is_xml = not is_html and is_xhtml(self.content_type or "", self.body)
+        return as_html(source) if is_xml else source
 
     @cached_property
     def markup(self) -> bytes:

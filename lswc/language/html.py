@@ -14,7 +14,7 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lswc.language.base_url import Base
-from lswc.language.large_pages import links_lost, tags, within_tags, without_ballast
+from lswc.language.large_pages import links_lost, within_tags, without_ballast
 from lswc.mishaps import LINK, Mishaps
 
 if TYPE_CHECKING:
@@ -439,22 +439,28 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
 
     What is in a declarative shadow root (HTML Standard §4.12.3) is part of the page.
     """
-    characters, starts = tags(source)
+    characters, starts = _tags(source)
     if _may_have_templates(characters, starts) and _SHADOW_ROOT in source.lower():
         source = _with_shadow_roots(source)
-        characters, starts = tags(source)
+        characters, starts = _tags(source)
     if _has_copies(source, characters, starts):
         source = _FORMAT.sub(rb"<\1x-", source)
-        characters, starts = tags(source)
+        characters, starts = _tags(source)
     if len(starts) > bounds.tags:
         source = within_tags(source, bounds.tags)
-        characters, starts = tags(source)
+        characters, starts = _tags(source)
     if (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting)) or (
         _may_have_attributes(source, characters, starts, bounds.attributes)
         and _has_attributes(source, starts, bounds.attributes)
     ):
         return _ANY_TAG.sub(lambda tag: tag[0] if _KEPT_TAG.fullmatch(tag[0]) else b"\n", source)
     return source
+
+
+def _tags(source: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """Return the bytes of a page, and where its tags begin."""
+    characters = np.frombuffer(source, np.uint8)
+    return characters, (characters == ord("<")).nonzero()[0]
 
 
 def _may_have_templates(characters: npt.NDArray[np.uint8], starts: npt.NDArray[np.intp]) -> bool:

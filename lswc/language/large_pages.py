@@ -114,15 +114,13 @@ def text_and_links(source: bytes) -> bytes:
 def within_tags(source: bytes, most: int) -> bytes:
     """Return a page with so many tags, and as many of links in the text that follows them."""
     light = without_ballast(source)
-    starts = tags(light)[1]
+    starts = _starts(light)
     if len(starts) > most:
         end = int(starts[most])
         light = light[:end] + text_and_links(light[end:])
-        starts = tags(light)[1]
+        starts = _starts(light)
     return light[: starts[2 * most]] if len(starts) > 2 * most else light
 
 
-def tags(source: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """Return the bytes of a page, and where its tags begin."""
-    characters = np.frombuffer(source, np.uint8)
-    return characters, (characters == ord("<")).nonzero()[0]
+def _starts(source: bytes) -> npt.NDArray[np.intp]:
+    return np.flatnonzero(np.frombuffer(source, np.uint8) == ord("<"))

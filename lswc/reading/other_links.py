@@ -26,7 +26,9 @@ _LINK = re.compile(
     r'<([^<>]{1,2083})>((?:\s*;\s*[\w*-]{1,30}\s*(?:=\s*(?:"[^"]{0,200}"|[^",;<]{0,200}))?)*+)'
 )
 _PARAMETER = re.compile(r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^",;<]*))')
-_SIGNS = (b"data-href", b"onclick", b"onClick", b"onmousedown")  # a pattern takes far longer
+SIGNS = (b"data-href", b"onclick", b"onClick", b"onmousedown")  # a pattern takes far longer
+"""One of these is in each page that has a link which only its scripts read."""
+
 _REFERENCE = re.compile(
     rb"(?:(data-href)|\son(?:click|mousedown))\s*=\s*(?:\"([^\"]{1,1000})\"|'([^']{1,1000})')",
     re.IGNORECASE,
@@ -57,8 +59,6 @@ def of_headers(headers: Mapping[str, Sequence[str]], base: Base) -> Iterator[Par
 
 def of_scripts(markup: bytes, base: Base, known: Iterable[str]) -> list[ParsedLink]:
     """Return the links that only a page's scripts read: those that none of its links leads to."""
-    if not any(sign in markup for sign in _SIGNS):
-        return []
     had = {url.partition("#")[0] for url in known}
     found: dict[str, ParsedLink] = {}
     for match in _REFERENCE.finditer(markup):

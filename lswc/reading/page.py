@@ -25,7 +25,7 @@ from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
 from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
-from lswc.reading.other_links import of_headers, of_scripts
+from lswc.reading.other_links import SIGNS, of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
@@ -145,13 +145,14 @@ class PageReader:
         ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
         URL as it was asked for.
         """
-        declared = declared_type(headers)
+        declared = ", ".join(headers.get("content-type", ()))
+        if "," in declared:
+            declared = declared_type(headers)
         kind = kind_of(declared, body, file_name(headers, url.path))
         if kind is None or (kind is not Kind.HTML and not self.documents):
             return None
         if kind is Kind.HTML:
-            bounds = self.identifier.bounds
-            bounds = bounds.enlarged() if is_large else bounds
+            bounds = self.identifier.bounds.enlarged() if is_large else None
             raw = self.identifier.read(body, declared or None, base or url.href, bounds)
         else:
             raw = self._document(kind, body, declared, base or url.href)
@@ -205,9 +206,10 @@ class PageReader:
         """Return the links of a page's headers, and those that only its scripts read."""
         try:
             links = list(of_headers(headers, Base(url))) if headers.keys() & _NAMING else []
-            base = raw.document.page.base
-            known = [link.url for link in raw.links]
-            return links + (of_scripts(raw.document.markup, base, known) if base else [])
+            base, markup = raw.document.page.base, raw.document.markup
+            if base is not None and any(sign in markup for sign in SIGNS):
+                links += of_scripts(markup, base, [link.url for link in raw.links])
+            return links
         except Exception as error:  # of ours: the page's own links are followed all the same
             raw.mishaps.take(LINK, error)
             return []

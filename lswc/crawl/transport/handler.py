@@ -39,7 +39,6 @@ from lswc.frontier.visit import DISCONNECT, Attempt
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
-    declared_type,
     document_named,
     file_name,
     has_other_signature,
@@ -262,12 +261,8 @@ def _path(url: str) -> str:
 
 
 def _media_type(response: Response) -> str:
-    return _declared_type(response.headers).partition(";")[0]
-
-
-def _declared_type(headers: Headers) -> str:
-    types = [value.decode("latin-1") for value in headers.getlist("Content-Type")]
-    return declared_type({"content-type": types})
+    value = response.headers.get("Content-Type") or b""
+    return value.partition(b";")[0].strip().lower().decode("ascii", "replace")
 
 
 _LARGEST = "download_maxsize"
@@ -294,13 +289,14 @@ class Expected:
         self._left = MAX_SIZE if RULES in request.meta else None
         self._is_first = visit is not None and visit.is_page
         self._content_type = self._name = ""
-        self._is_plain_text = self._is_packed = False
+        self._is_plain_text = self._is_packed = self._is_xml = False
 
     def refuses_head(self, headers: Headers) -> bool:
         """Tell whether the headers of a page say that it is none, or nobody waits for it."""
         if self._has_ended or not self._is_first:
             return self._has_ended
-        self._content_type = _declared_type(headers)
+        self._content_type = b", ".join(headers.getlist("Content-Type")).decode("latin-1")
+        self._is_xml = "xml" in self._content_type
         disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
         path = self._request.url.partition("?")[0]
         self._name = file_name({"content-disposition": [disposition]} if disposition else {}, path)
@@ -329,7 +325,8 @@ class Expected:
             return True
         # Servers call plain text what they don't know.
         return not self._is_packed and (
-            (self._is_plain_text and not is_text(piece)) or is_other_xml(self._content_type, piece)
+            (self._is_plain_text and not is_text(piece))
+            or (self._is_xml and is_other_xml(self._content_type, piece))
         )
 
     @property
