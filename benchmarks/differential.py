@@ -228,7 +228,9 @@ def missing() -> list[str]:
         ("gpyrobotstxt", "robots.txt"),
     ):
         if find_spec(module) is None:
-            lines.append(f"{module} is missing: {what} aren't compared (pip install '.[benchmarks]')")
+            lines.append(
+                f"{module} is missing: {what} aren't compared (pip install '.[benchmarks]')"
+            )
     return lines
 
 
