@@ -50,6 +50,17 @@ $(VENV)/protego_google.py: $(VENV)/installed
 	mv $(VENV)/test_protego.py $(VENV)/protego_cases.py
 	mv $(VENV)/test_on_google_spec.py $@
 
+# Scrapy's own tests of its download handlers, which its package doesn't install, and what they need.
+SCRAPY := scrapy-2.19.0
+$(VENV)/scrapy_tests/lib: $(VENV)/installed
+	$(VENV)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary scrapy \
+		--dest $(VENV) $(subst -,==,$(SCRAPY))
+	mkdir -p $(VENV)/scrapy_tests
+	tar -xzmf $(VENV)/$(SCRAPY).tar.gz -C $(VENV)/scrapy_tests --strip-components 1 \
+		$(SCRAPY)/tests $(SCRAPY)/conftest.py $(SCRAPY)/pyproject.toml
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --target $@ \
+		pytest-twisted pytest-asyncio decorator testfixtures
+
 crawl: $(VENV)/crawls
 	$(VENV)/bin/lswc demo --fresh
 
@@ -90,7 +101,7 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 # Whole crawls, and what goes wrong around them: kills, workers, the network, Redis, disks, clocks,
 # hostile pages. Such tests wait more than they work, so there are more of them than cores. A process
 # loads the files that have some, not all.
-faults: $(VENV)/installed redis
+faults: $(VENV)/installed $(VENV)/scrapy_tests/lib redis
 	$(VENV)/bin/pytest -q -n 6 --no-loadscope-reorder -m slow \
 		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | sort)
 

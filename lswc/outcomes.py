@@ -151,7 +151,14 @@ class Outcome(StrEnum):
         "sitemap's misses",
         "Its sitemap or feed named 50 URLs that aren't there, and ten more for each page.",
     )
-    TOO_MANY_LINKS = "too many links", "The page has more than 3,000."
+    LISTING_NOT_WORTH = (
+        "sitemap's yield",
+        "Its sitemap is a long one, and less than 5 % of its server's pages were relevant.",
+    )
+    TOO_MANY_LINKS = (
+        "too many links",
+        "The page has more than 3,000, or so much else that they aren't read.",
+    )
     TOO_MANY_REQUISITES = (
         "too many requisites",
         "Its page needs more than 300 in all, or it is more than five steps away.",
@@ -175,7 +182,10 @@ class Outcome(StrEnum):
     )
 
     # Faults on our side.
-    SPIDER_ERROR = "spider error", "Reading the page raised an error, which is in the log."
+    SPIDER_ERROR = (
+        "spider error",
+        "Reading the page, or the link, raised an error, which is in the log.",
+    )
     READER_DIED = "reader died", "Two processes that read the page died of it; others go on."
     READING_TOO_LONG = "reading too long", "Reading the page took 60 seconds."
     NOT_RENDERED = "not rendered", "The page needs its scripts; LSWC_BROWSER=auto runs them."
@@ -207,6 +217,8 @@ RECORDED = (Outcome.HTML, Outcome.DOCUMENT)
 OF_REQUISITE = "requisite: "
 """Stands before the outcome of a requisite where a page may have the same URL."""
 
+OF_READERS = (Outcome.SPIDER_ERROR, Outcome.READER_DIED, Outcome.READING_TOO_LONG)
+"""Outcomes of pages of which nothing could be read, by a fault of ours."""
 _ANSWERS = list(Outcome)[
     list(Outcome).index(Outcome.NOT_HTML) : list(Outcome).index(Outcome.ROBOTS)
 ]

@@ -149,7 +149,8 @@ ROBOTSTXT_OBEY = True
 # What pages are asked for in Accept-Language, such as `th, en;q=0.5`. The crawl's language, else
 # any other, if empty.
 LSWC_ACCEPT_LANGUAGE = ""
-# The name that is looked for in robots.txt.
+# The name that is looked for in robots.txt: one word, up to a slash, of letters, digits and signs
+# such as `-`, `_` and `.`.
 ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
 LSWC_ROBOTS_META = ["nofollow"]

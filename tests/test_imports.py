@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "lswc"
 
 ROOT = {
     "errors",
+    "mishaps",
     "outcomes",
     "urls",
     "settings",
@@ -27,7 +28,7 @@ ROOT = {
 MAY_IMPORT: dict[str, set[str]] = {
     "strategy": set(),
     "safety": set(),
-    "language": {"strategy"},
+    "language": {"safety", "strategy"},
     "frontier": {"safety", "strategy"},
     "archive": {"frontier", "language", "strategy"},
     "reading": {"language", "safety", "strategy"},
@@ -37,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "archive", "frontier", "guest", "language", "reading", "safety", "strategy",
     },
     "monitor": {"archive", "crawl", "frontier", "guest", "safety", "strategy"},
-    "seeds": {"archive", "crawl", "frontier", "language", "reading", "strategy"},
+    "seeds": {"archive", "crawl", "frontier", "language", "reading", "safety", "strategy"},
     "cli": {
         "archive", "corpus", "crawl", "frontier", "guest", "language", "monitor", "reading",
         "seeds", "strategy",

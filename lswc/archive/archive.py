@@ -15,7 +15,7 @@ from lswc.archive.page_record import Parts
 from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
 from lswc.frontier.visit import Attempt
-from lswc.outcomes import Outcome
+from lswc.outcomes import OF_READERS, Outcome
 from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
 
@@ -200,9 +200,10 @@ class Archive:
                 record = visit.record
                 return bool(record.relevant or record.guessed or record.reason)
             case "relevant":
-                # A redirect or an error that a reader of the archived pages may meet.
-                linked = visit.lease.inherited == PageLanguage.TARGET
-                return linked and bool(visit.attempts) and visit.attempts[-1].status >= 300
+                # A redirect or an error that a reader of the archived pages may meet; a page that
+                # we failed to read.
+                linked = visit.lease.inherited == PageLanguage.TARGET and bool(visit.attempts)
+                return linked and (visit.attempts[-1].status >= 300 or visit.outcome in OF_READERS)
         return False
 
     def _released(self, server: str) -> list[Attempt]:

@@ -16,6 +16,7 @@ from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
 from lswc.frontier.shards import are_several
+from lswc.guest.robots_txt import can_be_named
 from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
@@ -177,6 +178,23 @@ def accept_language(settings: BaseSettings, default: str) -> str:
     if not _HEADER.fullmatch(accepted):
         raise ConfigError(f"LSWC_ACCEPT_LANGUAGE: {accepted!r} isn't like 'th, en;q=0.5'")
     return accepted
+
+
+def robot(settings: BaseSettings) -> str:
+    """Return the name that is looked for in robots.txt; "" if that isn't obeyed.
+
+    Raises ConfigError for one that no robots.txt can have.
+    """
+    if not settings.getbool("ROBOTSTXT_OBEY"):
+        return ""
+    setting = "ROBOTSTXT_USER_AGENT" if settings.get("ROBOTSTXT_USER_AGENT") else "USER_AGENT"
+    agent = str(settings.get(setting))
+    if not can_be_named(agent):
+        raise ConfigError(
+            f"{setting}={agent!r}: no robots.txt can name this robot; its name, up to a slash, must"
+            " be one word of letters, digits and signs such as - _ and ."
+        )
+    return agent
 
 
 def robots_words(settings: BaseSettings) -> tuple[str, ...]:

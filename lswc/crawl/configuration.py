@@ -347,7 +347,6 @@ def _politeness(settings: BaseSettings) -> Politeness:
     delay = number(settings, "DOWNLOAD_DELAY")
     # Behind a proxy the addresses aren't known.
     is_hidden = checked.switch(settings, "HTTPPROXY_ENABLED")
-    robot = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
     return Politeness(
         delay=delay,
         delay_factor=number(settings, "LSWC_DELAY_FACTOR") if delay else 0.0,
@@ -356,7 +355,7 @@ def _politeness(settings: BaseSettings) -> Politeness:
         longest_crawl_delay=number(settings, "LSWC_MAX_CRAWL_DELAY") or inf,
         per_address=0 if is_hidden else whole(settings, "LSWC_MAX_PER_ADDRESS"),
         per_domain=whole(settings, "LSWC_MAX_PER_DOMAIN"),
-        robot=robot if settings.getbool("ROBOTSTXT_OBEY") else "",
+        robot=checked.robot(settings),
         try_again=checked.try_again(settings),
         least_disk=number(settings, "LSWC_MIN_DISK"),
     )

@@ -1,6 +1,9 @@
-"""Failures: the outcomes of requests that brought no page."""
+"""Failures: the outcomes of requests that brought no page, and what errors of ours have cost."""
 
 from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -14,7 +17,15 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc.crawl.transport.answer import NoAnswerError
 from lswc.crawl.transport.refused import Refused
+from lswc.mishaps import what_of
 from lswc.outcomes import Outcome, of_status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lswc.frontier.visit import Visit
+
+logger = logging.getLogger(__name__)
 
 _IGNORED = {
     "DOWNLOAD_MAXSIZE": Outcome.DECOMPRESSED_TOO_LARGE,
@@ -57,3 +68,11 @@ def outcome_of(error: BaseException | None) -> str:
         return Outcome.BROKEN_COMPRESSION
     matching = (outcome for kind, outcome in _ERRORS.items() if isinstance(error, kind))
     return next(matching, Outcome.FAILED)
+
+
+def count_mishaps(visit: Visit, mishaps: Sequence[tuple[str, int]]) -> None:
+    """Count what errors of ours have cost, of a page or of what isn't one."""
+    if mishaps:
+        logger.error("%s was read but for: %s", visit.url, "; ".join(one for one, _ in mishaps))
+    for mishap, number in mishaps:
+        visit.tally["content", f"error: {what_of(mishap)}"] += number

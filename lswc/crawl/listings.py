@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.crawl.readers import Unread
-from lswc.crawl.requests import visit_of
+from lswc.crawl.failures import count_mishaps
+from lswc.crawl.readers import PageError, Unread
+from lswc.crawl.requests import headers_of, visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
 from lswc.reading import sitemaps
 from lswc.reading.named_language import named
 from lswc.reading.reader_messages import AskedListing
+from lswc.safety.content_types import declared_type
 from lswc.strategy import (
     DISCARD,
     LISTING,
@@ -29,7 +32,7 @@ from lswc.strategy import (
     Status,
     encode,
 )
-from lswc.urls import site, tld
+from lswc.urls import parse, site, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
     from lswc.reading.sitemaps import ListedPage, Listing
     from lswc.urls import Url
 
+logger = logging.getLogger(__name__)
+
 _Value = TypeVar("_Value")
 
 _USUAL, _OTHER = "/sitemap.xml", "/sitemap_index.xml"
@@ -55,6 +60,11 @@ REMEMBERED = 10_000
 """Servers whose robots.txt is remembered to have named sitemaps, or that were asked for theirs."""
 
 
+TRIED, WORTH = 100, 0.05
+"""After so many pages of a server, this share of them must be relevant for more of a long listing
+to be taken."""
+
+
 class Listings:
     """Which listings a crawl asks for, and what becomes of what they name.
 
@@ -62,7 +72,8 @@ class Listings:
     a word: that is what its facts say, and which kind of listing it was. One that an ``earlier``
     crawl holds, and that has changed since by what the listing says, is queued as the seeds are: it
     is visited again first. The frontier knows which listing was asked for; ``asked`` are the
-    servers that were asked for theirs in this run.
+    servers that were asked for theirs in this run. ``cut_fronts`` are servers' front pages of whose
+    links some weren't read.
     """
 
     def __init__(
@@ -76,6 +87,7 @@ class Listings:
         self._crawl, self._earlier = crawl, earlier
         self._frontier, self._commits, self._readers = frontier, commits, readers
         self._said: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self.cut_fronts: OrderedDict[str, str] = OrderedDict()
         self.asked: OrderedDict[str, None] = OrderedDict()
 
     async def parse(self, response: Response) -> None:
@@ -84,11 +96,17 @@ class Listings:
         if visit is None:
             return
         try:
-            answer = await self._readers.ask(AskedListing(response.url), response.body)
+            headers = headers_of(response)
+            content_type = declared_type(headers) if is_front_page(visit.url) else None
+            asked = AskedListing(response.url, _part(visit.url), content_type)
+            answer = await self._readers.ask(asked, response.body)
             if not visit.is_over:
                 self._take(visit, answer.listing)
         except Unread as error:
             commits.commit(visit, error.outcome)
+        except PageError as error:
+            logger.error("nothing could be read of %s: %s", visit.url, error)
+            commits.commit(visit, Outcome.SPIDER_ERROR)
         except LswcError as error:
             commits.fail(error)
         commits.commit(visit, Outcome.LISTING)
@@ -118,6 +136,20 @@ class Listings:
         said = self._said.get(server) or (urljoin(visit.url, _USUAL),)
         return self._offers(said, LISTING, visit.lease.depth + 1)
 
+    def cut(self, visit: Visit) -> None:
+        """Take note of a front page of whose links some weren't read."""
+        _remember(self.cut_fronts, visit.lease.server, visit.url)
+
+    def of_cut(self, visit: Visit) -> list[Offer]:
+        """Return the offer of the front page of a relevant page's server, if that was cut.
+
+        It is asked for as a listing: a second record of it wouldn't do.
+        """
+        front = self.cut_fronts.pop(visit.lease.server, None)
+        if front is None or front == visit.url:
+            return []
+        return self._offers((front,), LISTING, visit.lease.depth + 1)
+
     def taken_back(self, visit: Visit) -> None:
         """Take it that what a visit's page offered wasn't queued."""
         self.asked.pop(visit.lease.server, None)
@@ -131,7 +163,16 @@ class Listings:
         ]
 
     def _take(self, visit: Visit, found: Listing) -> None:
-        """Offer what a listing names, with the visit's links. Raises LswcError."""
+        """Offer what a part of a listing names, with the visit's links. Raises LswcError.
+
+        The part that follows is asked for once these sitemaps were, if their pages are worth it:
+        it has the listing's URL with the part's number as its fragment.
+        """
+        count_mishaps(visit, found.mishaps)
+        if _part(visit.url) and not self._is_worth(visit):
+            left = len(found.pages) + len(found.listings)
+            visit.tally["discarded", Outcome.LISTING_NOT_WORTH] += left
+            return
         depth = visit.lease.depth
         pages = [(page, self._crawl.reader.scope.check(page.url, depth)) for page in found.pages]
         kept = [(page, target) for page, target in pages if not isinstance(target, Outcome)]
@@ -151,6 +192,13 @@ class Listings:
             visit.offers = self._instead(visit)
         if visit.lease.code == LISTING:  # an index names no index (sitemaps.org)
             visit.offers = [*visit.offers, *self._offers(found.listings, SUBLISTING, depth)]
+        if found.has_more:
+            visit.offers = [*visit.offers, _next(visit)]
+
+    def _is_worth(self, visit: Visit) -> bool:
+        """Tell whether enough pages of a listing's server were relevant. Raises LswcError."""
+        pages = self._frontier.pages_of(visit.lease.unit)
+        return pages.downloaded < TRIED or pages.relevant >= WORTH * pages.downloaded
 
     def _ask(
         self,
@@ -194,6 +242,25 @@ class Listings:
             False,
             named=named(language.tag, url, page.hreflang.lower(), ""),
         )
+
+
+def is_front_page(url: str) -> bool:
+    """Tell whether a URL is that of its server's front page."""
+    parsed = parse(url)
+    return parsed is not None and parsed.path == "/" and not parsed.query
+
+
+def _part(url: str) -> int:
+    """Return which part of a listing is meant, from 0."""
+    number = url.partition("#")[2]
+    return int(number) if number.isdecimal() and number.isascii() else 0
+
+
+def _next(visit: Visit) -> Offer:
+    """Return the offer of the part of a listing that follows."""
+    lease, address = visit.lease, visit.url.partition("#")[0]
+    url = f"{address}#{_part(visit.url) + 1}"
+    return Offer(url, lease.server, lease.unit, lease.code, lease.inherited, lease.depth)
 
 
 def _locality(server: str, url: Url) -> Locality:

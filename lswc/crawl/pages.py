@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from lswc.crawl.readers import Unread
+from lswc.crawl.failures import count_mishaps
+from lswc.crawl.listings import is_front_page
+from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.walls import FEW_LINKS
@@ -22,7 +24,13 @@ from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining
 from lswc.reading.page import without_closed
 from lswc.reading.reader_messages import Asked
-from lswc.safety.content_types import Kind, document_named, file_name, kind_of
+from lswc.safety.content_types import (
+    Kind,
+    declared_type,
+    document_named,
+    file_name,
+    kind_of,
+)
 from lswc.strategy import (
     SEED,
     Anchor,
@@ -55,7 +63,7 @@ if TYPE_CHECKING:
     from lswc.crawl.walls import Walls
     from lswc.frontier import Frontier
     from lswc.frontier.seen_paragraphs import SeenParagraphs
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.visit import Offer, Visit
     from lswc.guest.guest import Guest
     from lswc.guest.twins import Twins
     from lswc.reading.page import PageReading, ReadLink
@@ -187,6 +195,7 @@ class Page:
             time=datetime.now(UTC).isoformat(timespec="milliseconds"),
             visit=lease.visits + 1,
             change=self.visit.change if lease.visits else NEW,
+            unread=self.reading.unread_links,
         )
 
 
@@ -234,11 +243,18 @@ class Pages:
         if page.reason:
             visit.tally[_LINKED_DOCUMENTS, "archived"] += 1
             visit.tally[_LINKED_DOCUMENTS, "bytes"] += len(response.body)
-        is_first = visit.lease.server not in self.listings.asked
-        if page.identified and self.crawl.sitemaps and is_first:
-            visit.offers = [*visit.offers, *self.listings.of_server(visit)]
+        if page.identified:
+            visit.offers = [*visit.offers, *self._listings_of(visit)]
         if self.paragraphs is None or self._is_weighed(page, len(response.body), self.paragraphs):
             yield page
+
+    def _listings_of(self, visit: Visit) -> list[Offer]:
+        """Return the offers of what may name more of a relevant page's server."""
+        is_first = visit.lease.server not in self.listings.asked
+        found = self.listings.of_server(visit) if self.crawl.sitemaps and is_first else []
+        if visit.lease.server in self.listings.cut_fronts:
+            found = [*found, *self.listings.of_cut(visit)]
+        return found
 
     def _is_weighed(self, page: Page, size: int, seen: SeenParagraphs) -> bool:
         """Count the page's clean text; tell whether that was possible."""
@@ -285,9 +301,13 @@ class Pages:
             return await self._read(response)
         except LswcError as error:  # of its readers, or a store
             self.commits.fail(error)
-        except (Unread, Refused, ClosingError) as error:
+        except (Unread, Refused, ClosingError, PageError) as error:
             visit = visit_of(response)
             if visit is None:
+                return None
+            if isinstance(error, PageError):
+                logger.error("nothing could be read of %s: %s", visit.url, error)
+                self.commits.commit(visit, Outcome.SPIDER_ERROR)
                 return None
             if isinstance(error, ClosingError):
                 self.commits.give_back(visit)
@@ -304,7 +324,7 @@ class Pages:
             return None  # of a request that another component sent
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         body, walls = response.body, self.walls
-        reading = await self.readers.read(asked, body)
+        reading = await self._first_read(visit, asked, body)
         if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
             response, reading = await walls.behind(visit, url, response, reading)
         if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
@@ -315,6 +335,21 @@ class Pages:
             self.commits.commit(visit, self._left(asked, body))
             return None
         return self._page(visit, url, response, reading)
+
+    async def _first_read(self, visit: Visit, asked: Asked, body: bytes) -> PageReading | None:
+        """Read a page; a front page with too many links once more, if its server is relevant.
+
+        If that turns out later, its links are asked for then. Raises what the readers raise.
+        """
+        reading = await self.readers.read(asked, body)
+        if reading is None or not reading.unread_links or not is_front_page(visit.url):
+            return reading
+        is_relevant = reading.identified == PageLanguage.TARGET
+        if not (is_relevant or self.frontier.pages_of(visit.lease.unit).relevant):
+            self.listings.cut(visit)
+            return reading
+        visit.tally["content", "front page read whole"] += 1
+        return await self.readers.read(replace(asked, is_large=True), body)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash
@@ -351,7 +386,7 @@ class Pages:
 
     def _left(self, asked: Asked, body: bytes) -> Outcome:
         """Return why nothing was read of an answer."""
-        content_type = next(iter(asked.headers.get("content-type", ())), "")
+        content_type = declared_type(asked.headers)
         name = file_name(asked.headers, asked.url.path)
         is_one = document_named(content_type, name) or kind_of(content_type, body, name)
         left = is_one and not self.crawl.reading.documents
@@ -438,6 +473,10 @@ def _count(visit: Visit, reading: PageReading, near_duplicate: bool, unchanged: 
         tally["content", "near-duplicate"] += 1
     if reading.is_cut:
         tally["content", "page cut"] += 1
+    if reading.other_links:
+        tally["content", "links given otherwise"] += reading.other_links
+    if reading.mishaps:
+        count_mishaps(visit, reading.mishaps)
     for left in reading.left:
         tally["discarded", left.reason] += 1
     if reading.unread_links:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -12,7 +13,7 @@ from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.processes import MAX_ANSWER, Letters, in_time, letter, started
 from lswc.reading.reader_messages import Answer, answered
-from lswc.safety.content_types import Kind, file_name, kind_of
+from lswc.safety.content_types import Kind, declared_type, file_name, kind_of
 
 if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
@@ -77,17 +78,32 @@ class Readers:
         Raises Unread, PageError and ReaderError.
         """
         if not self._crawl.readers and not self._is_document(asked, body):
-            reader, headers = self._crawl.reader, asked.headers
-            reading = reader.read(body, headers, asked.url, asked.depth, asked.base)
+            reading = self._read_here(asked, body)
         else:
             reading = (await self._answer(asked, body)).reading
         self.pages += reading is not None
         return reading
 
+    def _read_here(self, asked: Asked, body: bytes) -> PageReading | None:
+        """Read a page in this process. Raises PageError."""
+        headers, url, depth, base = asked.headers, asked.url, asked.depth, asked.base
+        try:
+            reader, is_large = self._crawl.reader, asked.is_large
+            return reader.read(body, headers, url, depth, base, is_large=is_large)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise PageError(traceback.format_exc()) from error
+
     async def ask(self, asked: AskedRequisite | AskedListing, body: bytes) -> Answer:
         """Read what isn't a page. Raises Unread, PageError and ReaderError."""
         if not self._crawl.readers:
-            return answered(self._crawl.reader, asked, body)
+            try:
+                return answered(self._crawl.reader, asked, body)
+            except MemoryError:
+                raise
+            except Exception as error:
+                raise PageError(traceback.format_exc()) from error
         return await self._answer(asked, body)
 
     async def _answer(self, asked: AnyAsked, body: bytes) -> Answer:
@@ -122,8 +138,7 @@ class Readers:
         return None
 
     def _is_document(self, asked: Asked, body: bytes) -> bool:
-        content_type = next(iter(asked.headers.get("content-type", ())), "")
-        kind = kind_of(content_type, body, file_name(asked.headers, asked.url.path))
+        kind = kind_of(declared_type(asked.headers), body, file_name(asked.headers, asked.url.path))
         return self._crawl.reading.documents and kind not in (None, Kind.HTML)
 
     async def _started(self) -> _Reader:

@@ -7,6 +7,7 @@ same handler, after the same robots.txt, at the same pace, into the same archive
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from html import escape
 from time import monotonic
@@ -17,11 +18,13 @@ from scrapy.http.request import NO_CALLBACK
 
 from lswc.crawl.browsers import Browser, Unshown
 from lswc.crawl.failures import outcome_of
-from lswc.crawl.requests import RENDERING
+from lswc.crawl.readers import PageError
+from lswc.crawl.requests import RENDERING, headers_of
 from lswc.frontier.visit import Rendered
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
 from lswc.reading.reader_messages import Asked
+from lswc.safety.content_types import declared_type
 from lswc.strategy import Status
 from lswc.strategy.facts import status
 
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
     Download = Callable[[Request], Awaitable[Response]]
     Refusal = Callable[[Visit, str], str | None]
+
+logger = logging.getLogger(__name__)
 
 SHARE = 0.05
 """The share of the pages that may be shown: one takes as long as a hundred that are read."""
@@ -198,7 +203,7 @@ class Rendering:
     ) -> PageReading | None:
         """Return what a page says once its scripts have run, if it is shown.
 
-        Each page that was read allows a share of another to be shown. Raises Unread, PageError and
+        Each page that was read allows a share of another to be shown. Raises Unread and
         ReaderError.
         """
         rendered = await self.of(visit, response)
@@ -210,7 +215,11 @@ class Rendering:
         headers = {**asked.headers, "content-type": ["text/html; charset=utf-8"]}
         shown = Asked(headers, asked.url, asked.depth, rendered.url)
         self._read_again += 1
-        return await self._readers.read(shown, rendered.html + led_to.encode())
+        try:
+            return await self._readers.read(shown, rendered.html + led_to.encode())
+        except PageError as error:
+            logger.error("%s is read as it was sent: %s", visit.url, error)
+            return shell
 
     async def of(self, visit: Visit, response: Response) -> Rendered | None:
         """Return a page that needs its scripts as they leave it; None if it isn't shown."""
@@ -236,7 +245,7 @@ class Rendering:
     async def _shown(self, browser: Browser, needs: Needs, response: Response) -> Rendered:
         """Show a page. Raises Unshown."""
         self._asked += 1
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = declared_type(headers_of(response))
         try:
             shell = Shell(response.url, content_type)
             html, shown = await browser.render(shell, response.body, needs.answer)

@@ -7,12 +7,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lswc.crawl.readers import ReaderError, Unread
-from lswc.crawl.requests import CUT, url_of, visit_of
+from lswc.crawl.failures import count_mishaps
+from lswc.crawl.readers import PageError, ReaderError, Unread
+from lswc.crawl.requests import CUT, headers_of, url_of, visit_of
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.reading.reader_messages import AskedRequisite
 from lswc.reading.requisites import FEED, GUESS, Needed, Place, Requisite, RequisiteReader
+from lswc.safety.content_types import declared_type
 from lswc.strategy import GUESS as GUESS_CODE
 from lswc.strategy import LISTING, REQUISITE, PageLanguage
 from lswc.urls import parse
@@ -149,12 +151,13 @@ class Requisites:
         elif self._crawl.reader.requisites is not None:
             needed = await self._read(response, visit)
             if not visit.is_over:
+                count_mishaps(visit, needed.mishaps)
                 self.need(visit, needed, visit.lease.depth + 1)
         commits.commit(visit, Outcome.REQUISITE)
 
     async def _read(self, response: Response, visit: Visit) -> Needed:
         """Return what a requisite needs; if it cost its reader nothing, with the reason."""
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = declared_type(headers_of(response))
         if CUT in response.flags:
             visit.tally["content", "file cut"] += 1
             return Needed()
@@ -167,6 +170,9 @@ class Requisites:
         except Unread as error:
             logger.warning("%s: %s", response.url, error.outcome.sentence)
             return Needed((), ((error.outcome, 1),))
+        except PageError as error:
+            logger.error("what %s needs couldn't be read: %s", response.url, error)
+            return Needed((), ((Outcome.SPIDER_ERROR, 1),))
         except ReaderError as error:
             self._commits.fail(error)
             return Needed()

@@ -260,7 +260,8 @@ class Record:
     browser showed it; ``truncated`` why it isn't whole, as in an Attempt; ``cookies`` what it was
     asked for with, as its Cookie said. ``time`` is UTC, ISO
     8601. ``visit`` is the number of the page's visit, from 1, and ``change`` says what became of
-    its text since the one before: ``new``, ``changed`` or ``unchanged``.
+    its text since the one before: ``new``, ``changed`` or ``unchanged``. ``unread`` is the number
+    of its links beyond the bounds of what is read.
     """
 
     id: int
@@ -295,6 +296,7 @@ class Record:
     time: str
     visit: int
     change: str
+    unread: int = 0
 
 
 class FollowedLink(Struct, frozen=True, gc=False):

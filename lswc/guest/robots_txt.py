@@ -42,7 +42,9 @@ _LINE = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[A-Za-z_-]+")
-_CRAWLER = re.compile(r"[\w-]+")
+_NAME = re.compile(r"[!$%&'+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110 §5.6.2, but for * and #
+_BETWEEN = re.compile(r"[\s,]+")
+_WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 AI_CRAWLERS = {
     name.lower(): name
@@ -72,16 +74,27 @@ class _Group:
         return text, Protego.parse(text)
 
 
+def product(agent: str) -> str:
+    """Return the name of a robot that calls itself so, without its version."""
+    return agent.partition("/")[0].strip()
+
+
+def can_be_named(agent: str) -> bool:
+    """Tell whether a robots.txt can name a robot that calls itself so: its name is one word."""
+    return _NAME.fullmatch(product(agent)) is not None
+
+
 class RobotsRules:
     """What a robots.txt says to one robot.
 
-    ``agent`` is the robot's product token (RFC 9309 §2.2.1), or begins with it. ``size`` is what
+    ``agent`` is the robot's product token (RFC 9309 §2.2.1), or begins with it. One with digits or
+    dots, which that has none of, is named by its whole name. ``size`` is what
     its rules take, in bytes.
     """
 
     def __init__(self, body: bytes, agent: str) -> None:
-        product = agent.partition("/")[0].strip()
-        groups = _read(body[:MAX_SIZE].decode("utf-8", "replace"), product)
+        encoding = _WIDE.get(body[:2], "utf-8")
+        groups = _read(body[:MAX_SIZE].decode(encoding, "replace"), product(agent))
         group = groups.of_robot
         text, self._rules = group.parsed()
         self.size = len(text)
@@ -205,20 +218,31 @@ class _Groups:
             self._heads, self._in_head = [], True
         if self._after_delay:
             self._delayed, self._after_delay = [], False
-        group = self._named(value)
-        if group is not None:
+        for group in self._named(value):
             self._heads.append(group)
             self._delayed.append(group)
 
-    def _named(self, value: str) -> _Group | None:
-        token, crawler = _TOKEN.match(value), _CRAWLER.match(value)
+    def _named(self, value: str) -> Iterator[_Group]:
+        """Yield the groups of the robots that a line names."""
         if value[:1] == "*":
-            return self._groups.setdefault("*", _Group())
-        if token and token[0].lower() == self._product:
-            return self._groups.setdefault(self._product, _Group())
-        if crawler and (name := crawler[0].lower()) in AI_CRAWLERS:
-            return self._groups.setdefault(name, _Group(MAX_CRAWLER_RULES))
-        return None
+            yield self._groups.setdefault("*", _Group())
+            return
+        names = _names(value)
+        if self._product in names:
+            yield self._groups.setdefault(self._product, _Group())
+        for name in names & AI_CRAWLERS.keys() - {self._product}:
+            yield self._groups.setdefault(name, _Group(MAX_CRAWLER_RULES))
+
+
+def _names(value: str) -> set[str]:
+    """Return the names, in lower case, that a User-agent line may mean.
+
+    As Google's parser has it the name ends with its letters: what follows is a version, or words.
+    As crawler-commons' has it there may be several, apart by commas or blanks.
+    """
+    first, *others = _BETWEEN.split(value.lower())
+    found = {name[0] for name in (_TOKEN.match(first), _NAME.match(first)) if name}
+    return found.union(filter(_NAME.fullmatch, others))
 
 
 def _usage(value: str) -> tuple[str, str]:

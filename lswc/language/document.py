@@ -10,6 +10,9 @@ from typing_extensions import override
 
 from lswc.language.charset import Decoded, decode
 from lswc.language.html import BOUNDS, Bounds, ParsedPage, flattened, parse
+from lswc.language.large_pages import reduced
+from lswc.language.xhtml import as_html
+from lswc.safety.content_types import is_xhtml
 
 if TYPE_CHECKING:
     from lswc.language.registry import Language
@@ -82,8 +85,10 @@ class Document:
     def __init__(
         self, body: bytes, content_type: str | None, url: str, bounds: Bounds = BOUNDS
     ) -> None:
-        self.body = body[: bounds.size]
-        self.is_cut = len(body) > bounds.size
+        is_large = len(body) > bounds.size
+        self.body, self._lost, self.is_cut = (
+            reduced(body, bounds.size) if is_large else (body, 0, False)
+        )
         self._bounds = bounds
         self.content_type = content_type
         self.url = url
@@ -95,8 +100,12 @@ class Document:
 
     @cached_property
     def utf8(self) -> bytes:
-        """The page in UTF-8."""
-        return self.body if self.decoded.is_utf8 else self.decoded.text.encode("utf-8", "replace")
+        """The page in UTF-8; one that is served as XML as HTML."""
+        decoded = self.decoded
+        source = self.body if decoded.is_utf8 else decoded.text.encode("utf-8", "replace")
+        is_html = self.content_type is not None and self.content_type.startswith("text/html")
+        is_xml = not is_html and is_xhtml(self.content_type or "", self.body)
+        return as_html(source) if is_xml else source
 
     @cached_property
     def markup(self) -> bytes:
@@ -105,8 +114,11 @@ class Document:
 
     @cached_property
     def page(self) -> ParsedPage:
-        """The parsed page."""
-        return parse(self.utf8, self.url, self.decoded.encoding, self._bounds, self.markup)
+        """The parsed page. What was cut off before it was parsed counts as unread."""
+        page = parse(self.utf8, self.url, self.decoded.encoding, self._bounds, self.markup)
+        if self.is_cut:
+            page = page._replace(unread=page.unread + self._lost, is_cut=True)
+        return page
 
     def as_windows_1252(self) -> ParsedPage:
         """Parse the page as fonts with an encoding of their own want it read."""

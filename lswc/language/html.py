@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,17 +14,21 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lswc.language.base_url import Base
+from lswc.language.large_pages import links_lost, within_tags, without_ballast
+from lswc.mishaps import LINK, Mishaps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
     """What is beyond is left out of the page, so that none holds the parser.
 
-    The first ``size`` bytes are read, of them so many ``tags``; so many ``links`` are taken, more
-    than a page for readers has: what lists thousands is a sitemap, or a trap. The
+    ``size`` bytes are read whole, of them so many ``tags``; of what follows the text and links,
+    within the same bounds. What no reader sees doesn't count (lswc.language.large_pages). So many
+    ``links`` are taken, more than a page for readers has: what lists thousands is a sitemap, or a
+    trap. The
     parser takes time by the square of the nesting: a page of 50,000 open <div> holds it for ten
     seconds, a tag of as many attributes for three. So a page with more ``nesting``, or with more
     ``attributes`` in a tag, is reduced to its text, links and requisites. The length of a tag, or
@@ -36,6 +40,10 @@ class Bounds:
     tags: int = 12_000
     nesting: int = 200
     attributes: int = 4_000
+
+    def enlarged(self) -> Bounds:
+        """Return those of a page that is worth it: a front page of a server with relevant ones."""
+        return replace(self, links=4 * self.links, size=4 * self.size, tags=4 * self.tags)
 
 
 BOUNDS = Bounds()
@@ -58,7 +66,8 @@ _DECOMPOSED = re.compile(
     "\\w[\u0300-\u036f]{1,4}|[\u3041-\u30ff][\u3099\u309a]"
     "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
 )
-_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer"]
+# A TITLE in the body is that of an icon.
+_BOILERPLATE = ["script", "style", "select", "a", "nav", "footer", "title"]
 _CODE = ["pre", "code", "samp", "kbd"]
 _ANY_CODE = (",".join(_CODE),)
 _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href],title"
@@ -101,6 +110,7 @@ _AFTER_A_NAME = np.isin(np.arange(256), tuple(b"\t\n\v\f\r /"))
 _MANY_COPIES = 150_000
 _LARGE = 60_000  # bytes; in a smaller page no tag has attributes enough for half a second
 _BETWEEN_ATTRIBUTES = bytes.maketrans(b"/=", b"  ")
+_ICON_DEPTH = 20  # elements from a graphic to its title
 _MAX_BASE = 8_000  # every link is joined to it
 _ANY_TAG = re.compile(rb"</?[a-zA-Z][^>]*>?")
 _KEPT_TAG = re.compile(
@@ -108,10 +118,10 @@ _KEPT_TAG = re.compile(
     rb"(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))?){0,20}\s*/?>",
     re.IGNORECASE,
 )
-_LINK = re.compile(rb"<(?:a|area|frame|iframe|link)[\s/]", re.IGNORECASE)
 
 
 Attributes = dict[str, str | None]
+_Found = tuple[str, bool, str, str]  # the fields of a ParsedLink but its URL
 
 
 class ParsedLink(NamedTuple):
@@ -142,8 +152,9 @@ class ParsedPage(NamedTuple):
     latter for Open Graph, in lower case; ``charset`` is what the last META that names one says.
     ``prose`` is ``content`` without code and what programs print, None if there is none of these.
     ``canonical`` is the URL that it says to be its own, "" if it says none.
-    ``unread`` is the number of links beyond the bound; ``is_cut`` says that there may
-    be others, in what was cut off or taken out because it would hold the parser.
+    ``unread`` is the number of links beyond the bounds; ``is_cut`` says that some were in what was
+    cut off or taken out because it would hold the parser. ``mishaps`` are errors of ours that cost
+    a link each (lswc.mishaps). ``base`` is what its links are relative to.
     """
 
     title: str
@@ -159,6 +170,8 @@ class ParsedPage(NamedTuple):
     charset: str = ""
     prose: str | None = None
     canonical: str = ""
+    mishaps: Mapping[str, int] = {}
+    base: Base | None = None
 
 
 def parse(
@@ -190,6 +203,7 @@ def parse(
         prose = body.text(separator="\n", strip=True)
     if compose:
         content, hints, prose = compose(content), compose(hints), prose and compose(prose)
+    lost = 0 if bounded is source else links_lost(without_ballast(source), bounded)
     return ParsedPage(
         reader.title,
         content,
@@ -199,11 +213,13 @@ def parse(
         reader.locale,
         reader.links,
         frozenset(reader.robots),
-        reader.unread,
-        bounded is not source and len(_LINK.findall(bounded)) < len(_LINK.findall(source)),
+        reader.unread + lost,
+        lost > 0,
         reader.charset,
         prose,
         reader.canonical,
+        reader.mishaps,
+        reader.base,
     )
 
 
@@ -241,16 +257,17 @@ class _Reader:
         self._compose = compose
         self.links: list[ParsedLink] = []
         self._hrefs: list[str] = []
-        self._found: list[tuple[str, bool, str, str]] = []
+        self._found: list[_Found] = []
         self.robots: set[str] = set()
         self.hints: list[str] = []
         self.locale = ""
         self.canonical = ""
-        self._canonical: int | None = None
+        self._canonical = ""
         self.language = ""
         self.charset = ""
         self.unread = 0
-        self._base = Base(url, charset)
+        self.mishaps = Mishaps()
+        self.base = Base(url, charset)
         self._most = most
         self._text_left = size
         self._has_base = False
@@ -261,33 +278,59 @@ class _Reader:
         Links are relative to the page's BASE wherever that is (HTML Standard §2.4.3).
         """
         for node in nodes:
-            tag, attributes = node.tag, node.attributes
-            if tag == "a":
-                href = attributes["href"]
-                if href and href[0] != "#" and self._has_room():
-                    self._link_to(href, self._text(node), attributes)
-            elif tag == "meta":
-                self._meta(attributes)
-            else:
-                self._take_other(tag, node, attributes)
-        urls = self._base.join_all(self._hrefs)
-        self.canonical = urls[self._canonical] if self._canonical is not None else ""
-        self.links = [_link((url, *rest)) for url, rest in zip(urls, self._found, strict=True)]
+            try:
+                self._take(node)
+            except Exception as error:  # of ours: it costs this link, not the page
+                self.mishaps.take(LINK, error)
+        self.links = [_link((url, *rest)) for url, rest in self._joined()]
+        if self._canonical:
+            try:
+                self.canonical = self.base.join(self._canonical)
+            except Exception as error:
+                self.mishaps.take(LINK, error)
+
+    def _joined(self) -> Iterable[tuple[str, _Found]]:
+        """Return what was found with absolute URLs."""
+        try:
+            return zip(self.base.join_all(self._hrefs), self._found, strict=True)
+        except Exception:  # of ours, with one of them
+            joined = []
+        for href, found in zip(self._hrefs, self._found, strict=True):
+            try:
+                joined.append((self.base.join(href), found))
+            except Exception as error:
+                self.mishaps.take(LINK, error)
+        return joined
+
+    def _take(self, node: LexborNode) -> None:
+        tag, attributes = node.tag, node.attributes
+        if tag == "a":
+            href = attributes.get("href")
+            if href is None:  # of SVG (SVG 2 §16.1.1); the selector knows it by its local name
+                href = attributes.get("xlink:href")
+            if href and href[0] != "#" and self._has_room():
+                self._link_to(href, self._text(node), attributes)
+        elif tag == "meta":
+            self._meta(attributes)
+        else:
+            self._take_other(tag, node, attributes)
 
     def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
         if tag == "link":
             self._link(attributes)
         elif tag == "title":
-            self.title = self.title or self._text(node)[:MAX_TITLE]
+            if not (self.title or _is_in_svg(node)):
+                self.title = self._text(node)[:MAX_TITLE]
         elif tag == "base":
-            self._set_base(attributes["href"] or "")
+            if "href" in attributes:  # else it is SVG's, which has none
+                self._set_base(attributes["href"] or "")
         else:
             href = attributes.get("href") or attributes.get("src")
             self._add(href, attributes.get("alt"), attributes)
 
     def _set_base(self, href: str) -> None:
         if not self._has_base and len(href) <= _MAX_BASE:
-            self._base = self._base.rebased(href)
+            self.base = self.base.rebased(href)
         self._has_base = True
 
     def _text(self, node: LexborNode) -> str:
@@ -299,11 +342,12 @@ class _Reader:
 
     def _link(self, attributes: Attributes) -> None:
         rel = attributes.get("rel")
-        if rel and _is_followed(rel[:_LONGEST]):
+        if rel and is_followed(rel[:_LONGEST]):
             before = len(self._hrefs)
-            self._add(attributes["href"], attributes.get("title"), attributes)
-            if self._canonical is None and "canonical" in rel.lower() and len(self._hrefs) > before:
-                self._canonical = before
+            self._add(attributes.get("href"), attributes.get("title"), attributes)
+            is_added = len(self._hrefs) > before
+            if not self._canonical and is_added and "canonical" in rel.lower():
+                self._canonical = self._hrefs[before]
 
     def _meta(self, attributes: Attributes) -> None:
         content = attributes.get("content") or ""
@@ -331,29 +375,31 @@ class _Reader:
     def _equivalent(self, name: str, content: str) -> None:
         """Take what stands for an HTTP header (HTML Standard §4.2.5.3)."""
         if name == "content-language":
-            self.language = self.language or _tag(content)
+            self.language = self.language or language_tag(content)
         elif name == "content-type":
             named = _CHARSET.search(content)
             self.charset = named[1].lower() if named else self.charset
         elif name == "refresh":
-            refresh = _REFRESH.match(content)
-            if refresh and not refresh.group(1).strip().isdecimal():
-                self._add(refresh.group(1), "", {})
+            self._add(refreshed_to(content), "", {})
 
     def _add(self, href: str | None, text: str | None, attributes: Attributes) -> None:
         if href and href[0] != "#" and self._has_room():
             self._link_to(href, " ".join((text or "").split()), attributes)
 
     def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
-        self._hrefs.append(href)
         if len(attributes) == 1:
+            self._hrefs.append(href)
             self._found.append((text, False, "", ""))
             return
         get = attributes.get
         rel, hreflang = get("rel"), get("hreflang")
         lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
         nofollow = rel is not None and _is_nofollow(rel)
-        of_target, of_text = _tag(hreflang) if hreflang else "", _tag(lang) if lang else ""
+        of_target, of_text = (
+            language_tag(hreflang) if hreflang else "",
+            language_tag(lang) if lang else "",
+        )
+        self._hrefs.append(href)
         self._found.append((text, nofollow, of_target, of_text))
 
     def _has_room(self) -> bool:
@@ -363,13 +409,30 @@ class _Reader:
         return False
 
 
+def _is_in_svg(node: LexborNode) -> bool:
+    """Tell whether a TITLE is that of a graphic, as icons have them, and not the page's."""
+    above = node.parent
+    for _ in range(_ICON_DEPTH):
+        if above is None or above.tag == "svg":
+            break
+        above = above.parent
+    return above is not None and above.tag == "svg"
+
+
 @lru_cache(maxsize=1_000)
-def _is_followed(rel: str) -> bool:
+def is_followed(rel: str) -> bool:
+    """Tell whether what a LINK leads to is a page, by its ``rel``."""
     rels = frozenset(rel.lower().split())
     return bool(rels & _FOLLOWED_RELS) and "stylesheet" not in rels
 
 
-def _tag(text: str) -> str:
+def refreshed_to(content: str) -> str:
+    """Return where a refresh leads, "" if that is the page itself (HTML Standard §4.2.5.3)."""
+    refresh = _REFRESH.match(content)
+    return refresh[1] if refresh and not refresh[1].strip().isdecimal() else ""
+
+
+def language_tag(text: str) -> str:
     """Return a BCP 47 tag in lower case; "" for what can't be one."""
     return _known_tag(text) if len(text) <= _LONGEST else ""
 
@@ -385,7 +448,7 @@ def _is_nofollow(rel: str) -> bool:
 
 
 def flattened(source: bytes, bounds: Bounds) -> bytes:
-    """Return the page, cut where it has too many tags, and without those that nest too deep.
+    """Return the page, its text and links where it has too many tags, or these nest too deep.
 
     What is in a declarative shadow root (HTML Standard §4.12.3) is part of the page.
     """
@@ -397,8 +460,8 @@ def flattened(source: bytes, bounds: Bounds) -> bytes:
         source = _FORMAT.sub(rb"<\1x-", source)
         characters, starts = _tags(source)
     if len(starts) > bounds.tags:
-        source = source[: starts[bounds.tags]]
-        starts = starts[: bounds.tags]
+        source = within_tags(source, bounds.tags)
+        characters, starts = _tags(source)
     if (len(starts) > _MANY_TAGS and _is_deep(source, bounds.nesting)) or (
         _may_have_attributes(source, characters, starts, bounds.attributes)
         and _has_attributes(source, starts, bounds.attributes)

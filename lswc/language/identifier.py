@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from lswc.language.charset import decode
 from lswc.language.default_method import LETTER, MIN_SHARE, Auto
-from lswc.language.document import Document, Identification
+from lswc.language.document import NOTHING, Document, Identification
 from lswc.language.font_encodings import myanmar
 from lswc.language.html import BOUNDS, Bounds
 from lswc.language.methods import AUTO, IdentifierError, method
 from lswc.language.registry import Language, Wanted
 from lswc.language.shares import measure
+from lswc.mishaps import LANGUAGE, LINK, Mishaps
 from lswc.strategy import Anchor, PageLanguage
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Reading:
     ``anchors`` are the languages of the links' texts, in the order of ``links``. ``robots`` are
     the tokens of META robots in lower case, ``text`` the visible text: that outside links, then
     that of links. ``unread_links`` were too many; ``is_cut`` says that a part of the page wasn't
-    looked at. ``document`` is the page itself.
+    looked at. ``document`` is the page itself, ``mishaps`` are errors that cost a part of it.
     """
 
     identification: Identification
@@ -47,6 +48,7 @@ class Reading:
     unread_links: int
     is_cut: bool
     document: Document
+    mishaps: Mishaps
 
 
 class Identifier:
@@ -107,13 +109,20 @@ class Identifier:
             raise IdentifierError(f"method {name} tells no variants: {target.tag} needs {AUTO}")
         return found
 
-    def read(self, body: bytes, content_type: str | None, url: str) -> Reading:
-        """Read a page: any bytes give an answer, never an exception."""
-        return self.read_document(Document(body, content_type, url, self._bounds))
+    def read(
+        self, body: bytes, content_type: str | None, url: str, bounds: Bounds | None = None
+    ) -> Reading:
+        """Read a page: any bytes give an answer, never an exception. ``bounds`` are others."""
+        return self.read_document(Document(body, content_type, url, bounds or self._bounds))
 
     def read_document(self, document: Document) -> Reading:
         """Read a page that was taken out of its bytes. Never fails."""
-        finding, encoding = self._identify(document)
+        mishaps = Mishaps()
+        try:
+            finding, encoding = self._identify(document)
+        except Exception as error:  # of ours: the links are read all the same
+            mishaps.take(LANGUAGE, error)
+            finding, encoding = NOTHING, document.decoded.encoding
         identification = Identification(
             finding.language,
             encoding,
@@ -122,20 +131,39 @@ class Identifier:
             finding.shares,
             finding.variants,
         )
-        page, told, tell = document.page, self._told, self._tell
-        hint, in_font = finding.language, finding.how.startswith("font")
+        page = document.page
+        mishaps.update(page.mishaps)
         texts = [link.text for link in page.links]
         return Reading(
             identification,
             page.title,
             page.links,
-            [(told if len(t) <= _LONGEST else tell)(t, hint, in_font) for t in texts],
+            self._anchors(texts, finding, mishaps),
             page.robots,
             f"{page.content}\n{page.anchors}",
             page.unread,
-            document.is_cut or page.is_cut,
+            page.is_cut,
             document,
+            mishaps,
         )
+
+    def _anchors(self, texts: list[str], finding: Finding, mishaps: Mishaps) -> list[Anchor]:
+        """Return the languages of links' texts."""
+        told, tell = self._told, self._tell
+        hint, in_font = finding.language, finding.how.startswith("font")
+        try:
+            return [(told if len(t) <= _LONGEST else tell)(t, hint, in_font) for t in texts]
+        except Exception:  # of ours, with one of them
+            return [self._anchor_or_none(text, hint, in_font, mishaps) for text in texts]
+
+    def _anchor_or_none(
+        self, text: str, hint: str | None, in_font: bool, mishaps: Mishaps
+    ) -> Anchor:
+        try:
+            return self._tell(text, hint, in_font)
+        except Exception as error:
+            mishaps.take(LINK, error)
+            return Anchor.NONE
 
     def _identify(self, document: Document) -> tuple[Finding, str]:
         if self._other is None:

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from lswc.language import Identification
 from lswc.language.base_url import Base
-from lswc.language.document import TextDocument
+from lswc.language.document import Document, TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
+from lswc.mishaps import LINK, REQUISITE, TEXT, Mishaps
 from lswc.outcomes import Outcome
 from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_TEXT, is_shell, lacks_list
 from lswc.reading.documents import read as read_here
@@ -24,8 +25,9 @@ from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
 from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
+from lswc.reading.other_links import SIGNS, of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
-from lswc.safety.content_types import Kind, file_name, kind_of
+from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
 from lswc.urls import Home, Url, home, parse
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.language import Identifier
-    from lswc.language.document import Document
     from lswc.language.identifier import Reading
     from lswc.reading.documents.text import Text
     from lswc.reading.opt_outs import Headers
@@ -47,6 +48,7 @@ _TARGETS = 16_384  # of links that are remembered, with no longer addresses than
 _LONGEST = 300
 _MENU = LONGEST + 1  # characters of an anchor text that tell whether it names a language
 _Link = tuple[str, bool, str, str]  # address, whether it is too deep, tag and text of a language
+_NAMING = {"link", "refresh"}
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)
 
 
@@ -80,7 +82,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     ``is_shell`` says that the page, or its list, is empty until its scripts run, ``has_text`` that
     a document says anything, besides its title. ``clean`` is its clean text, if that counts and the
     page is in the target language. ``canonical`` is the URL that it says to be its own, if that is
-    another.
+    another. ``mishaps`` are errors of ours that cost a part of the page, and how often each came
+    (lswc.mishaps). ``other_links`` counts those that it gives otherwise than by its elements.
     """
 
     kind: Kind
@@ -101,6 +104,8 @@ class PageReading(Struct, frozen=True, array_like=True):
     has_text: bool
     clean: CleanText = NO_TEXT
     canonical: str = ""
+    mishaps: tuple[tuple[str, int], ...] = ()
+    other_links: int = 0
 
 
 @dataclass(frozen=True)
@@ -131,20 +136,28 @@ class PageReader:
         url: Url,
         depth: int,
         base: str = "",
+        *,
+        is_large: bool = False,
     ) -> PageReading | None:
         """Read a page; None if it is neither HTML nor a document.
+
+        One that ``is_large`` is read within larger bounds.
 
         ``depth`` is its own in links from the seeds. Links are relative to ``base``, the page's
         URL as it was asked for.
         """
-        content_type = next(iter(headers.get("content-type", ())), "")
-        kind = kind_of(content_type, body, file_name(headers, url.path))
+        declared = ", ".join(headers.get("content-type", ()))
+        if "," in declared:
+            declared = declared_type(headers)
+        kind = kind_of(declared, body, file_name(headers, url.path))
         if kind is None or (kind is not Kind.HTML and not self.documents):
             return None
         if kind is Kind.HTML:
-            raw = self.identifier.read(body, content_type or None, base or url.href)
+            bounds = self.identifier.bounds.enlarged() if is_large else None
+            raw = self.identifier.read(body, declared or None, base or url.href, bounds)
         else:
-            raw = self._document(kind, body, content_type, base or url.href)
+            raw = self._document(kind, body, declared, base or url.href)
+        others = self._others(raw, headers, base or url.href)
         in_headers = robots_words(headers.get("x-robots-tag", ()))
         told = raw.robots | in_headers
         nofollow = self._obeys(Outcome.NOFOLLOW, told)
@@ -152,8 +165,11 @@ class PageReader:
         left: list[LeftLink] = []
         here = home(url)
         follows_none = Outcome.NOFOLLOW in self.obeyed
-        targets = self._targets_of(raw.links, is_deep=0 < self.scope.max_depth <= depth)
-        for link, anchor, target in zip(raw.links, raw.anchors, targets, strict=True):
+        is_deep = 0 < self.scope.max_depth <= depth
+        found = [*raw.links, *others]
+        anchors = [*raw.anchors, *[Anchor.NONE] * len(others)]
+        targets = self._targets_of(found, raw.mishaps, is_deep=is_deep)
+        for link, anchor, target in zip(found, anchors, targets, strict=True):
             if isinstance(target, Outcome):
                 left.append(LeftLink(link.url[: self.scope.max_length or None], anchor, target))
             elif nofollow or (link.nofollow and follows_none):
@@ -169,7 +185,7 @@ class PageReader:
             kind=kind,
             identification=raw.identification,
             identified=identified,
-            needed=self._needed(raw.document, identified) if kind is Kind.HTML else Needed(),
+            needed=self._needed(raw, identified) if kind is Kind.HTML else Needed(),
             title=raw.title,
             simhash=_simhash(raw.text, kind, body),
             content_language=said(headers, "content-language"),
@@ -180,11 +196,38 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
-            is_shell=kind is Kind.HTML and _needs_scripts(raw),
+            is_shell=kind is Kind.HTML and _is_shell(raw),
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
             canonical=_canonical(raw, url),
+            mishaps=tuple(raw.mishaps.items()),
+            other_links=len(others),
         )
+
+    def _others(self, raw: Reading, headers: Headers, url: str) -> list[ParsedLink]:
+        """Return the links of a page's headers, and those that only its scripts read."""
+        try:
+            links = list(of_headers(headers, Base(url))) if headers.keys() & _NAMING else []
+            base, markup = raw.document.page.base, raw.document.markup
+            if base is not None and any(sign in markup for sign in SIGNS):
+                links += of_scripts(markup, base, [link.url for link in raw.links])
+            return links
+        except Exception as error:  # of ours: the page's own links are followed all the same
+            raw.mishaps.take(LINK, error)
+            return []
+
+    def links(self, body: bytes, content_type: str, url: str) -> list[str]:
+        """Return the addresses of a page's links, read within larger bounds; none if it isn't HTML.
+
+        None of a page that asks not to be followed.
+        """
+        if not is_html(content_type, body):
+            return []
+        page = Document(body, content_type, url, self.identifier.bounds.enlarged()).page
+        if self._obeys(Outcome.NOFOLLOW, page.robots):
+            return []
+        follows_none = Outcome.NOFOLLOW in self.obeyed
+        return [link.url for link in page.links if not (follows_none and link.nofollow)]
 
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:
         bounds = self.identifier.bounds
@@ -205,18 +248,28 @@ class PageReader:
         document = TextDocument(page, url, body[: bounds.size], text.decoded, bounds)
         return self.identifier.read_document(document)
 
-    def _needed(self, document: Document, identified: PageLanguage) -> Needed:
-        return (
-            Needed() if self.requisites is None else self.requisites.of_page(document, identified)
-        )
+    def _needed(self, raw: Reading, identified: PageLanguage) -> Needed:
+        if self.requisites is None:
+            return Needed()
+        try:
+            needed = self.requisites.of_page(raw.document, identified)
+        except Exception as error:  # of ours: the page is read all the same
+            raw.mishaps.take(REQUISITE, error)
+            return Needed()
+        raw.mishaps.update(dict(needed.mishaps))
+        return needed
 
     def _clean(self, raw: Reading, kind: Kind, identified: PageLanguage) -> CleanText:
         if identified != PageLanguage.TARGET:
             return NO_TEXT
         codes = [target.code for target in self.identifier.targets]
-        if kind is Kind.HTML:
-            return of_page(raw.document.markup, raw.document.url, codes)
-        return of_document(raw.text, codes)
+        try:
+            if kind is Kind.HTML:
+                return of_page(raw.document.markup, raw.document.url, codes)
+            return of_document(raw.text, codes)
+        except Exception as error:
+            raw.mishaps.take(TEXT, error)
+            return NO_TEXT
 
     def _obeys(self, word: Outcome, told: frozenset[str]) -> bool:
         return word in self.obeyed and (
@@ -227,7 +280,9 @@ class PageReader:
     def _tags(self) -> tuple[str, ...]:
         return tuple(target.tag for target in self.identifier.targets)
 
-    def _targets_of(self, links: list[ParsedLink], *, is_deep: bool) -> list[_Target | Outcome]:
+    def _targets_of(
+        self, links: list[ParsedLink], mishaps: Mishaps, *, is_deep: bool
+    ) -> list[_Target | Outcome]:
         """Return what each link leads to, or why it is left out.
 
         ``is_deep`` says that they are deeper than the crawl goes. Menus stand on every page of a
@@ -240,12 +295,28 @@ class PageReader:
         new = [link for link in dict.fromkeys(asked) if link not in known]
         if not new:
             return [known[link] for link in asked]
-        found = self._judged(new, self.scope.max_depth + is_deep)
+        depth = self.scope.max_depth + is_deep
+        try:
+            found = self._judged(new, depth)
+        except Exception:  # of ours, with one of them
+            found = self._judged_singly(new, depth, mishaps)
         targets = [known.get(link) or found[link] for link in asked]
         if len(known) + len(found) > _TARGETS:
             known.clear()
         known.update((link, target) for link, target in found.items() if len(link[0]) <= _LONGEST)
         return targets
+
+    def _judged_singly(
+        self, links: list[_Link], depth: int, mishaps: Mishaps
+    ) -> dict[_Link, _Target | Outcome]:
+        found: dict[_Link, _Target | Outcome] = {}
+        for link in links:
+            try:
+                found |= self._judged([link], depth)
+            except Exception as error:
+                mishaps.take(LINK, error)
+                found[link] = Outcome.SPIDER_ERROR
+        return found
 
     def _judged(self, links: list[_Link], depth: int) -> dict[_Link, _Target | Outcome]:
         """Return what links of this depth lead to, or why they are left out, all at once."""
@@ -267,6 +338,14 @@ def _canonical(raw: Reading, url: Url) -> str:
     said = raw.document.page.canonical
     found = parse(said) if said else None
     return found.href if found is not None and found.href != url.href else ""
+
+
+def _is_shell(raw: Reading) -> bool:
+    try:
+        return _needs_scripts(raw)
+    except Exception as error:
+        raw.mishaps.take(TEXT, error)
+        return False
 
 
 def _needs_scripts(raw: Reading) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from lswc.reading import sitemaps
 from lswc.reading.page import PageReading
 from lswc.reading.requisites import Needed, Place
-from lswc.reading.sitemaps import Listing
+from lswc.reading.sitemaps import ListedPage, Listing
 from lswc.urls import Url
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Asked(msgspec.Struct, frozen=True, array_like=True, tag=0):
     url: Url
     depth: int
     base: str
+    is_large: bool = False
 
 
 class AskedRequisite(msgspec.Struct, frozen=True, array_like=True, tag=1):
@@ -35,9 +36,14 @@ class AskedRequisite(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
 
 class AskedListing(msgspec.Struct, frozen=True, array_like=True, tag=2):
-    """A sitemap or feed, by its URL."""
+    """A part of a sitemap or feed, by its URL: the arguments of ``sitemaps.read``.
+
+    Of a front page, whose links were too many when it was read, the ``content_type`` is said.
+    """
 
     url: str
+    part: int = 0
+    content_type: str | None = None
 
 
 AnyAsked = Asked | AskedRequisite | AskedListing
@@ -59,11 +65,20 @@ def answered(reader: PageReader, asked: AnyAsked, body: bytes) -> Answer:
     """Return what a reader says of what it is asked."""
     match asked:
         case Asked():
-            read = reader.read(body, asked.headers, asked.url, asked.depth, asked.base)
-            return Answer(read)
+            headers, url, depth, base = asked.headers, asked.url, asked.depth, asked.base
+            return Answer(reader.read(body, headers, url, depth, base, is_large=asked.is_large))
         case AskedListing():
-            return Answer(listing=sitemaps.read(body, asked.url))
+            return Answer(listing=_listing(reader, asked, body))
     if reader.requisites is None:
         return Answer()
     needed = reader.requisites.read(body, asked.content_type, asked.url, asked.steps, asked.place)
     return Answer(needed=needed)
+
+
+def _listing(reader: PageReader, asked: AskedListing, body: bytes) -> Listing:
+    """Return what a listing names; a front page that is none names what it links to."""
+    found = sitemaps.read(body, asked.url, asked.part)
+    if found.pages or found.listings or asked.content_type is None:
+        return found
+    links = dict.fromkeys(reader.links(body, asked.content_type, asked.url))
+    return Listing(tuple(map(ListedPage, links)))

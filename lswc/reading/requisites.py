@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from lswc.language.base_url import Base
 from lswc.language.document import Document
 from lswc.language.html import BOUNDS, flattened
+from lswc.mishaps import REQUISITE, Mishaps
 from lswc.outcomes import Outcome
 from lswc.reading import named_files
 from lswc.safety.content_types import is_html
@@ -151,12 +152,14 @@ class Place(NamedTuple):
 class Needed(NamedTuple):
     """The requisites that may be asked for, and how many may not, with the reasons.
 
-    ``place`` is where the names in a page's scripts lead from.
+    ``place`` is where the names in a page's scripts lead from. ``mishaps`` are errors of ours that
+    cost some (lswc.mishaps).
     """
 
     requisites: tuple[Requisite, ...] = ()
     discarded: tuple[tuple[str, int], ...] = ()
     place: Place | None = None
+    mishaps: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,8 @@ class RequisiteReader:
             for one in (*found.requisites, *named)
             if (wants_feeds if one.kind == FEED else wants_files)
         )
+        if found.mishaps:
+            chosen = chosen._replace(mishaps=tuple(found.mishaps.items()))
         return chosen._replace(place=found.place) if chosen.requisites else chosen
 
     @staticmethod
@@ -260,11 +265,15 @@ def of_page(markup: bytes, url: str, charset: str = "utf-8") -> list[Requisite]:
 
 
 class _Read(NamedTuple):
-    """What a page needs, where its scripts' names lead from, and what is written in them."""
+    """What a page needs, where its scripts' names lead from, and what is written in them.
+
+    ``mishaps`` are errors of ours that cost an element each.
+    """
 
     requisites: list[Requisite]
     place: Place
     scripts: list[str]
+    mishaps: Mishaps
 
 
 def _read(markup: bytes, url: str, charset: str) -> _Read:
@@ -272,20 +281,25 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
     found: list[Requisite] = []
     written = _Written([], {})
     rebased = False
+    mishaps = Mishaps()
     for node in LexborHTMLParser(markup).css(_SELECTOR):
-        if node.tag == "base":
-            href = node.attributes.get("href") or ""
-            if not rebased and len(href) <= _MAX_BASE:
-                base, rebased = base.rebased(href), True
-        else:
-            found += _absolute(_of_element(node), base, url)
-            if node.tag == "script" and not node.attributes.get("src"):
-                found += written.take(node, base)
+        try:
+            if node.tag == "base":
+                href = node.attributes.get("href") or ""
+                if not rebased and len(href) <= _MAX_BASE:
+                    base, rebased = base.rebased(href), True
+            else:
+                found += _absolute(_of_element(node), base, url)
+                if node.tag == "script" and not node.attributes.get("src"):
+                    found += written.take(node, base)
+        except Exception as error:  # of ours: it costs what this element names
+            mishaps.take(REQUISITE, error)
     kinds: dict[str, str] = {}
     for requisite in found:
         kinds.setdefault(*requisite)
     place = Place(base.join("."), (*written.imports.items(),))
-    return _Read([Requisite(*each) for each in kinds.items()], place, written.scripts)
+    requisites = [Requisite(*each) for each in kinds.items()]
+    return _Read(requisites, place, written.scripts, mishaps)
 
 
 class _Written(NamedTuple):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class Kind(StrEnum):
@@ -25,7 +26,25 @@ class Kind(StrEnum):
     CSV = "csv"
 
 
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_XHTML = "application/xhtml+xml"
+_HTML = frozenset({"text/html", _XHTML})
+_XML = frozenset({"text/xml", "application/xml"})
+# What browsers take for a root of XHTML: in its namespace, which it may name by a prefix.
+_XML_ROOT = re.compile(rb"<(?:([\w.-]{1,20}):)?([\w.-]{1,40})([^<>]{0,2000}>?)")
+_NAMESPACE = b"http://www.w3.org/1999/xhtml"
+_BEFORE_ROOT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?[^>]*+>|<!--(?:[^-]++|-(?!->))*+-->|<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\]\s*+)?+>)*+",
+    re.IGNORECASE,
+)
+_ROOT_WITHIN = 65_536  # bytes
+# RFC 9110 §5.6: a list, its members apart by commas that aren't quoted; the parameters of one.
+_MEMBER = re.compile(r'(?:[^",]++|"(?:[^"\\]++|\\.)*+"?+)++')
+_PARAMETER = re.compile(r';[\t\n\r ]*+([^;="]*+)=(?:"((?:[^"\\]++|\\.)*+)"?+[^;]*+|([^;]*+))')
+_TYPE = re.compile(r"[!#$%&'*+.^_`|~\w-]+/[!#$%&'*+.^_`|~\w-]+", re.ASCII)
+# What follows is no media type by the standard, but one to browsers, which read it up to here.
+_LENIENT = re.compile(r"[!#$%&'*+.^_`|~\w-]+/[!#$%&'*+.^_`|~\w-]+(?=[\t\n\r (])", re.ASCII)
+_WHITESPACE = "\t\n\r "
+_LONGEST = 2_000  # characters of all headers
 _UNTOLD = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _EPUB = "application/epub+zip"
@@ -129,9 +148,39 @@ def is_html(content_type: str, body: bytes) -> bool:
     """Tell whether a response may be HTML, by its header and the bytes it begins with."""
     if has_other_signature(body) or body.startswith(_GZIP):
         return False
-    return _essence(content_type) in _HTML or (
-        _essence(content_type) in _UNTOLD and _MARKUP.search(body[:_SNIFFED]) is not None
-    )
+    essence = _essence(content_type)
+    if essence in _UNTOLD:
+        return _MARKUP.search(body[:_SNIFFED]) is not None
+    return essence in _HTML or (essence in _XML and _has_root_of_html(body))
+
+
+def is_xhtml(content_type: str, body: bytes) -> bool:
+    """Tell whether a page is read as XML, as its server says it; or its first bytes, if none does.
+
+    MIME Sniffing §7.1 takes what begins with an XML declaration for XML.
+    """
+    essence = _essence(content_type)
+    if essence in _UNTOLD:
+        return body[:100].lstrip(b"\xef\xbb\xbf\t\n\f\r ").startswith(b"<?xml")
+    return essence == _XHTML or essence in _XML
+
+
+def is_other_xml(content_type: str, body: bytes) -> bool:
+    """Tell whether a response is XML by its header, and another than XHTML by its first bytes."""
+    root = _root(body) if _essence(content_type) in _XML else None
+    return root is not None and root[0].endswith(b">") and not _has_root_of_html(body)
+
+
+def _has_root_of_html(body: bytes) -> bool:
+    root = _root(body)
+    return root is not None and root[2] == b"html" and _NAMESPACE in root[3]
+
+
+def _root(body: bytes) -> re.Match[bytes] | None:
+    """Return the tag with which the root of an XML document begins, if it is among its first."""
+    head = body[:_ROOT_WITHIN]
+    before = _BEFORE_ROOT.match(head)
+    return _XML_ROOT.match(head, before.end() if before else 0)
 
 
 def document_named(content_type: str, name: str) -> Kind | None:
@@ -187,13 +236,52 @@ def _by_signature(declared: Kind | None, body: bytes) -> Kind | None:
     return declared if declared in (*_FOLDERS, Kind.OPENDOCUMENT, Kind.EPUB) else None
 
 
+def declared_type(headers: Mapping[str, Sequence[str]]) -> str:
+    """Return the media type, and charset, that Content-Type headers say together; "" for none.
+
+    As Fetch §2.2.2 extracts a MIME type: the last that is one counts, and a charset that an equal
+    one before it had. What isn't one by the standard, but for its end, counts as browsers have it.
+    """
+    return _extracted(", ".join(headers.get("content-type", ())))
+
+
+@lru_cache(maxsize=1_000)
+def _extracted(value: str) -> str:
+    essence = charset = ""
+    for member in _MEMBER.findall(value[:_LONGEST]):
+        found, name = _media_type(member)
+        if found in ("", "*/*"):
+            continue
+        charset = name or (charset if found == essence else "")
+        essence = found
+    return f"{essence}; charset={charset}" if charset else essence
+
+
+def _media_type(text: str) -> tuple[str, str]:
+    """Return the essence of a media type and its charset, "" for what isn't one."""
+    text = text.strip(_WHITESPACE)
+    begin, _, _ = text.partition(";")
+    begin = begin.rstrip(_WHITESPACE)
+    found = _TYPE.fullmatch(begin)
+    if found is None:
+        found = _LENIENT.match(begin)
+        return (found[0].lower() if found else ""), ""
+    return begin.lower(), next(_charsets(text[len(begin) :]), "")
+
+
+def _charsets(parameters: str) -> Iterator[str]:
+    for name, quoted, plain in _PARAMETER.findall(parameters):
+        if name.lower() == "charset" and (charset := quoted or plain.strip(_WHITESPACE)):
+            yield charset
+
+
 def _essence(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
+    return _extracted(content_type).partition(";")[0]
 
 
 def may_be_html(content_type: str) -> bool:
-    """Tell whether a Content-Type says HTML, or says nothing."""
-    return _essence(content_type) in _HTML | _UNTOLD
+    """Tell whether a Content-Type says HTML, or XML, or says nothing."""
+    return _essence(content_type) in _HTML | _XML | _UNTOLD
 
 
 def has_other_signature(body: bytes) -> bool:

@@ -10,8 +10,11 @@ import pytest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from lswc.crawl.listings import TRIED, WORTH
+from lswc.language.html import BOUNDS
 from lswc.outcomes import Outcome
-from lswc.strategy import LISTING, SUBLISTING, PageLanguage
+from lswc.reading.sitemaps import LISTINGS_AT_ONCE
+from lswc.strategy import LISTING, SUBLISTING, PageLanguage, Pages
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
@@ -148,3 +151,71 @@ def test_dates_of_a_listing_are_told_to_the_frontier(tmp_path: Path) -> None:
         dates = crawl.end(body).dates
     # Of a day alone its end.
     assert dates == {"http://a.example/day": 172_800.0, "http://a.example/time": 86_407.0}
+
+
+def test_a_long_index_is_gone_on_with(tmp_path: Path) -> None:
+    names = [f"/{number}.xml" for number in range(LISTINGS_AT_ONCE + 1)]
+    body = INDEX.format(located("sitemap", *names))
+    with OfServer(tmp_path) as crawl:
+        *listed, following = crawl.end(body).offers
+        assert [offer.url for offer in listed] == [f"http://a.example{one}" for one in names[:-1]]
+        assert (following.url, following.code) == ("http://a.example/sitemap.xml#1", LISTING)
+        for _ in listed:
+            crawl.parts.commits.commit(crawl.visit(), Outcome.LISTING)
+        crawl.listing = crawl.visit()
+        assert crawl.listing.url == following.url
+        (last,) = crawl.end(body).offers
+        assert (last.url, last.code) == (f"http://a.example{names[-1]}", SUBLISTING)
+
+
+@pytest.mark.parametrize(("relevant", "offered"), [(WORTH * TRIED, 1), (WORTH * TRIED - 1, 0)])
+def test_a_long_index_is_gone_on_with_while_it_is_worth_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, relevant: float, offered: int
+) -> None:
+    names = [f"/{number}.xml" for number in range(LISTINGS_AT_ONCE + 1)]
+    body = INDEX.format(located("sitemap", *names))
+    with OfServer(tmp_path) as crawl:
+        monkeypatch.setattr(
+            type(crawl.parts.frontier), "pages_of", lambda self, unit: Pages(TRIED, relevant)
+        )
+        crawl.listing.url += "#1"
+        visit = crawl.end(body)
+        assert len(visit.offers) == offered
+        assert visit.tally["discarded", Outcome.LISTING_NOT_WORTH] == 1 - offered
+
+
+MANY = "".join(f"<a href=/{n}>x</a>" for n in range(BOUNDS.links + 5))
+
+
+def test_a_front_page_that_was_cut_names_its_links_once_its_server_is_relevant(
+    tmp_path: Path,
+) -> None:
+    with OfServer(tmp_path) as crawl:
+        crawl.end("")
+        seen = crawl.visit()
+        listings = crawl.parts.listings
+        assert listings.of_cut(seen) == []
+        seen.url = "http://a.example/"
+        listings.cut(seen)
+        seen.url = "http://a.example/other"
+        (offer,) = listings.of_cut(seen)
+        assert (offer.url, offer.code) == ("http://a.example/", LISTING)
+        assert listings.of_cut(seen) == []
+        seen.url = offer.url
+        html = {"Content-Type": "text/html"}
+        body = (MANY + "<a rel=nofollow href=/no>x</a>").encode()
+        answer = Response(seen.url, body=body, headers=html, request=crawl.request(seen))
+        run(listings.parse(answer))
+        assert len(seen.offers) == BOUNDS.links + 5
+        assert seen.outcome == Outcome.LISTING
+
+
+def test_a_listing_of_which_nothing_can_be_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(body: bytes, url: str, part: int) -> None:
+        raise KeyError(url)
+
+    with OfServer(tmp_path) as crawl:
+        monkeypatch.setattr("lswc.reading.sitemaps.read", fails)
+        assert crawl.end("").outcome == Outcome.SPIDER_ERROR

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from asyncio import run
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pytest
+from msgspec.structs import replace
 from scrapy.http import HtmlResponse, Response
 
 from lswc.crawl.pages import NOT_MODIFIED
+from lswc.frontier.visit import Attempt, Exchange
+from lswc.language.default_method import Auto
+from lswc.language.document import Document
+from lswc.language.html import BOUNDS
 from lswc.outcomes import Outcome
+from lswc.strategy import PageLanguage
+from tests.archive.reading import records
 from tests.crawl.running import SetUp
 from tests.scenarios.site import THAI, page
 
@@ -17,6 +26,9 @@ if TYPE_CHECKING:
 
     from lswc.crawl.pages import Page
     from lswc.frontier.visit import Visit
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
 def read(crawl: SetUp, body: str, flag: str = "") -> tuple[Visit, Page | None]:
@@ -66,3 +78,60 @@ def test_what_is_no_page_has_ended(tmp_path: Path) -> None:
         assert run(crawl.parts.pages.read(image)) is None
         assert visit.outcome == Outcome.NOT_HTML
         assert run(crawl.parts.pages.read(Response(visit.url))) is None, "of another component"
+
+
+@pytest.mark.parametrize(
+    ("seed", "text", "unread"),
+    [
+        ("http://a.example/", THAI, 0),
+        ("http://a.example/", "English words, and no others.", 5),
+        ("http://a.example/list", THAI, 5),
+    ],
+)
+def test_a_relevant_front_page_with_many_links_is_read_whole(
+    tmp_path: Path, seed: str, text: str, unread: int
+) -> None:
+    with SetUp(tmp_path, seed) as crawl:
+        links = [f"/{number}" for number in range(BOUNDS.links + 5)]
+        visit, found = read(crawl, page(text * 9, *links))
+        assert found is not None
+        assert found.record().unread == unread
+        assert len(found.links) == len(links) - unread
+        assert visit.tally["content", "front page read whole"] == (unread == 0)
+        visit.url = "http://a.example/other"
+        assert len(crawl.parts.listings.of_cut(visit)) == (text != THAI)
+
+
+def test_what_errors_of_ours_have_cost_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError
+
+    with SetUp(tmp_path) as crawl:
+        monkeypatch.setattr(Auto, "identify", fails)
+        visit, found = read(crawl, page(THAI, "/open"))
+        assert found is not None
+        assert [link.url.href for link in found.links] == [f"{visit.url}open"]
+        assert visit.tally["content", "error: language"] == 1
+
+
+@pytest.mark.parametrize("inherited", [PageLanguage.TARGET, PageLanguage.OTHER])
+def test_a_page_of_which_nothing_can_be_read_is_an_error_and_its_bytes_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inherited: PageLanguage
+) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError
+
+    with SetUp(tmp_path) as crawl:
+        monkeypatch.setattr(Document, "page", property(fails))
+        visit = crawl.visit()
+        visit.lease = replace(visit.lease, inherited=inherited)
+        attempt = Attempt(visit.url, datetime.now(UTC), status=200, ip="192.0.2.1")
+        attempt.exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(HEAD), [b"<p>x"])
+        visit.attempts.append(attempt)
+        body = HtmlResponse(visit.url, body=b"<p>x", request=crawl.request(visit))
+        assert run(crawl.parts.pages.read(body)) is None
+        assert visit.outcome == Outcome.SPIDER_ERROR
+    stored = [one.url for one in records(tmp_path / "crawl") if one.type == "response"]
+    assert stored == (["http://a.example/"] if inherited == PageLanguage.TARGET else [])

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.robots_txt import AI_CRAWLERS, MAX_PATTERNS, MAX_SIZE, RobotsRules
+from lswc.guest.robots_txt import (
+    AI_CRAWLERS,
+    MAX_PATTERNS,
+    MAX_SIZE,
+    RobotsRules,
+    can_be_named,
+)
 
 SITE = "http://a.example"
 
@@ -48,6 +54,55 @@ def test_any_bytes_get_an_answer(body: bytes, agent: str) -> None:
 def test_who_may_ask_for_what(text: str, paths: list[str]) -> None:
     assert refused(text, "/a", "/b") == paths
     assert refused(text, "/a", "/b", agent="lswc/1.0 (+https://a.example)") == paths
+
+
+@pytest.mark.parametrize(
+    "agent", ["archive.org_bot", "nlt2bot", "heritrix3", "a", "Go!zilla", "x-1"]
+)
+@pytest.mark.parametrize(
+    "line",
+    ["{}", "{} # it", "{}/3.0", "{} is to stay out", "other, {}", "other,{},more", "other {}",
+     "{}; ", "{}<BR>", "{} / 1"],
+)  # fmt: skip
+def test_a_robot_is_named_by_its_whole_name(agent: str, line: str) -> None:
+    assert can_be_named(agent)
+    for name in (agent, agent.upper()):
+        named = f"User-agent: *\nDisallow:\n\nUser-agent: {line.format(name)}\nDisallow: /a"
+        assert refused(named, "/a", "/b", agent=agent) == ["/a"]
+        assert refused(named, "/a", "/b", agent=f"{agent}/2 (+https://a.example)") == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "line"),
+    [
+        ("heritrix3", "heritrix"), ("heritrix3", "heritrix33"), ("heritrix3", "heritrix3.1"),
+        ("archive.org_bot", "archive"), ("archive.org_bot", "org_bot"),
+        ("archive.org_bot", "archive.org_bots"), ("lswc", "x (lswc)"), ("lswc", "x lswc/2"),
+        ("lswc", "Mozilla/5.0 (compatible; lswc; +http://a.example)"),
+    ],
+)  # fmt: skip
+def test_another_robot_is_not_named(agent: str, line: str) -> None:
+    assert refused(f"User-agent: {line}\nDisallow: /a", "/a", agent=agent) == []
+
+
+@pytest.mark.parametrize("agent", ["", "my bot", "*", "a,b", "a#b", "/1.0", "ชื่อ"])
+def test_a_robot_that_cannot_be_named(agent: str) -> None:
+    assert not can_be_named(agent)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_a_file_may_have_a_mark(encoding: str) -> None:
+    text = "User-agent: *\nDisallow: /a"
+    text = f"\ufeff{text}" if encoding == "utf-16-be" else text
+    said = RobotsRules(text.encode(encoding), "lswc")
+    assert not said.allows(f"{SITE}/a")
+
+
+def test_ai_crawlers_share_a_line() -> None:
+    assert rules("User-agent: GPTBot, CCBot\nDisallow: /a").forbids(f"{SITE}/a") == (
+        "CCBot",
+        "GPTBot",
+    )
 
 
 @pytest.mark.parametrize(

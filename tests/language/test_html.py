@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from lswc.language.base_url import Base
 from lswc.language.html import MAX_TITLE, Bounds, flattened, parse
+from lswc.mishaps import LINK, what_of
 
 BASE = "http://a.test/b/c/d.html"
 
@@ -91,6 +93,42 @@ def test_kinds_of_links() -> None:
 def test_what_a_page_says_of_a_links_language(html: str, hreflang: str, lang: str) -> None:
     (link,) = parse(html.encode(), BASE).links
     assert (link.hreflang, link.lang) == (hreflang, lang)
+
+
+@pytest.mark.parametrize(
+    ("html", "paths"),
+    [
+        ("<svg><a xlink:href=/x></a></svg>", ["/x"]),
+        ("<svg><a href=/x></a><g><a href=/y xlink:href=/z></a></g></svg>", ["/x", "/y"]),
+        ("<svg><a xlink:href></a><a xlink:href=#x></a></svg><a href=/y></a>", ["/y"]),
+        ("<a xlink:href=/no></a><a href=/y></a>", ["/y"]),
+        ("<svg><link xlink:href=/x rel=next><area xlink:href=/y></svg><a href=/z></a>", ["/z"]),
+        ("<svg><base xlink:href=/x/></svg><base href=/y/><a href=z></a>", ["/y/z"]),
+    ],
+)
+def test_links_of_graphics(html: str, paths: list[str]) -> None:
+    page = parse(html.encode(), BASE)
+    assert [link.url.removeprefix("http://a.test") for link in page.links] == paths
+    assert not page.mishaps
+
+
+def test_a_graphic_s_title_is_not_the_page_s() -> None:
+    assert parse(b"<svg><g><title>icon</title></g></svg><title>page</title>", BASE).title == "page"
+    assert parse(b"<svg><title>icon</title></svg>", BASE).title == ""
+
+
+def test_an_error_costs_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    join = Base.join
+
+    def fails(base: Base, href: str) -> str:
+        if href == "/bad":
+            raise KeyError(href)
+        return join(base, href)
+
+    monkeypatch.setattr(Base, "join", fails)
+    page = parse(b"<a href=/one></a><a href=/bad></a><a href=/two></a>", BASE)
+    assert [link.url for link in page.links] == ["http://a.test/one", "http://a.test/two"]
+    assert [(what_of(one), number) for one, number in page.mishaps.items()] == [(LINK, 1)]
 
 
 @pytest.mark.parametrize("rel", ["stylesheet", "alternate stylesheet", "", "icon"])
@@ -259,8 +297,9 @@ def test_what_a_page_says_of_itself_counts_wherever_it_stands() -> None:
     ("source", "is_cut"),
     [
         (b"<p>" * 11_999 + b"<a href=x>", False),
-        (b"<p>" * 12_000 + b"<a href=x>", True),
-        (b"<p>" * 12_000 + b"<abbr>", False),
+        (b"<p>" * 12_000 + b"<a href=x>", False),
+        (b"<p>" * 12_000 + b"<img>" * 12_000 + b"<a href=x>", True),
+        (b"<p>" * 12_000 + b"<abbr>" * 12_000 + b"<a href=x>", False),
         (b"<div>" * 5_000 + b"<a href=x title='a'>", False),
         (b"<div>" * 5_000 + b"<a href=x title='<b>'>", True),
         (b"<div>" * 5_000 + b"<a href=x " + b"a " * 30 + b">", True),

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.reading.sitemaps import MAX_LISTINGS, MAX_PAGES, Listing, of_robots, read
+from lswc.language.base_url import Base
+from lswc.mishaps import ROW, what_of
+from lswc.reading.sitemaps import (
+    LISTINGS_AT_ONCE,
+    MAX_OF_ROBOTS,
+    PAGES_AT_ONCE,
+    Listing,
+    of_robots,
+    read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +110,7 @@ def test_robots_names_sitemaps() -> None:
     found = of_robots(robots + b"Sitemap: /1.xml\nSitemap:\n", "http://a.example/robots.txt")
     assert found == ("http://a.example/1.xml", "http://b.example/2.xml")
     many = b"".join(b"Sitemap: /%d.xml\n" % number for number in range(1_000))
-    assert len(of_robots(many, URL)) == MAX_LISTINGS
+    assert len(of_robots(many, URL)) == MAX_OF_ROBOTS
 
 
 def url(address: str) -> str:
@@ -110,7 +119,10 @@ def url(address: str) -> str:
 
 def test_what_an_entity_stands_for_is_not_put_in() -> None:
     entity = '<!DOCTYPE x [<!ENTITY a "/of-an-entity">]>'
-    assert urls(read(f"{entity}<urlset>{url('&a;')}{url('/1')}</urlset>".encode(), URL)) == ["1"]
+    assert urls(read(f"{entity}<urlset>{url('&a;')}{url('/1')}</urlset>".encode(), URL)) == [
+        "maps/&a;",
+        "1",
+    ]
 
 
 LAUGHS = (
@@ -168,15 +180,134 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 @pytest.mark.usefixtures("brake")
 def test_no_listing_holds_the_reader_or_reads_more_than_itself(name: str) -> None:
     listing = read(HOSTILE[name](), URL)
-    assert len(listing.pages) <= MAX_PAGES
-    assert len(listing.listings) <= MAX_LISTINGS
-    assert set(urls(listing)) <= {str(n) for n in range(MAX_PAGES)} | {
+    assert len(listing.pages) <= PAGES_AT_ONCE
+    assert len(listing.listings) <= LISTINGS_AT_ONCE
+    assert set(urls(listing)) <= {str(n) for n in range(PAGES_AT_ONCE)} | {
         "maps/",
         "",
         "1?a=1&b=2",
         "2",
         "th",
+        "&f;",  # as it is written
+        "maps/&i;",
     }
+
+
+ONE, TWO = "http://a.example/one?a=1&b=2", "http://a.example/two"
+BARE = f"<urlset>{url(ONE)}{url(TWO)}</urlset>"
+XML = "<?xml version='1.0' encoding='UTF-8'?>"
+ATOM = 'xmlns:atom="http://www.w3.org/2005/Atom"'
+
+
+def item(inside: str) -> str:
+    return f"<item><title>x</title>{inside}</item>"
+
+
+def rss(*inside: str) -> str:
+    return f"{XML}<rss {ATOM}><channel><link>/</link>{''.join(map(item, inside))}</channel></rss>"
+
+
+ODD: dict[str, str | bytes] = {
+    "an ampersand": XML + BARE,
+    "an ampersand that is escaped twice": XML + BARE.replace("&", "&amp;amp;"),
+    "an ampersand in CDATA": XML
+    + BARE.replace("<loc>", "<loc><![CDATA[").replace("</loc", "]]></loc"),
+    "junk before the declaration": "\n\n<!-- <urlset> --> \n" + XML + BARE,
+    "a warning before it": "<br />\n<b>Warning</b>: x() in <b>y</b>\n" + XML + BARE,
+    "two marks": b"\xef\xbb\xbf\xef\xbb\xbf" + (XML + BARE).encode(),
+    "UTF-16": (XML.replace("8", "16") + BARE).encode("utf-16"),
+    "UTF-16 without a mark": (XML.replace("8", "16") + BARE).encode("utf-16-be"),
+    "UTF-16 that isn't": (XML.replace("8", "16") + BARE).encode(),
+    "a charset that isn't": XML.replace("UTF-8", "utf8mb4_unicode") + BARE,
+    "bytes that aren't its charset's": (XML + BARE).encode() + b"<!-- \xa1\xff -->",
+    "controls": (XML + BARE.replace("<loc>", "\x0b\x1f<loc>\x00")).encode(),
+    "references to nothing": XML + BARE.replace("<loc>", "&nbsp;&#0;&#x1f;<loc>"),
+    "a prefix": XML + BARE.replace("</", "</s:").replace("<u", "<s:u").replace("<l", "<s:l"),
+    "capitals": (XML + BARE).replace("url", "URL").replace("loc", "Loc"),
+    "entries that aren't closed": XML + BARE.replace("</url>", ""),
+    "entries that aren't there": XML + BARE.replace("<url>", "").replace("</url>", ""),
+    "two files in one": XML + f"<urlset>{url(ONE)}</urlset>" + XML + f"<urlset>{url(TWO)}</urlset>",
+    "more after its end": XML + BARE + "<script>a && b</script>",
+    "two in one gzip": gzip.compress((XML + f"<urlset>{url(ONE)}").encode())
+    + gzip.compress((url(TWO) + "</urlset>").encode()),
+    "lines with a mark": f"\ufeff{ONE}\n{TWO}",
+    "lines with CR": f"{ONE}\r{TWO}\r",
+    "lines in UTF-16": f"{ONE}\n{TWO}".encode("utf-16"),
+    "lines with blanks": f"\n\n  {ONE}  \n\t{TWO}\t2026-01-01\n",
+    "lines with a comment": f"# sitemap\n{ONE}\n{TWO}\n",
+    "guid": rss(f"<guid>{ONE}</guid>", f"<guid isPermaLink='true'> {TWO} </guid>"),
+    "guid that is none": rss(
+        "<guid isPermaLink='false'>http://a.example/?p=1</guid>",
+        f"<guid isPermaLink='false'>1</guid><link>{ONE}</link>",
+        f"<guid>tag:a.example,2026:1</guid><link>{TWO}</link>",
+    ),
+    "atom:link": rss(f"<atom:link href='{ONE}'/>", f"<atom:link rel='alternate' href='{TWO}'/>"),
+    "a link and guid": rss(
+        f"<guid>/g</guid><atom:link href='/h'/><link>{ONE}</link>", f"<link>{TWO}</link>"
+    ),
+    "an address of Atom's base": "<feed xml:base='http://a.example/'>"
+    f"<entry><link href='{ONE[17:]}'/></entry><entry><link href='two'/></entry></feed>",
+    "an id": f"<feed><entry><id>{ONE}</id></entry>"
+    f"<entry><id>urn:x</id><link href='{TWO}'/></entry></feed>",
+    "about": '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    f"<item rdf:about='{ONE}'/><item rdf:about='/x'><link>{TWO}</link></item></rdf:RDF>",
+    "an address in parts": XML + BARE.replace("one", "<!-- x -->one"),
+    "an image": XML
+    + BARE.replace("</loc>", "</loc><image:image><image:loc>/i</image:loc></image:image>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", ODD)
+def test_a_listing_may_be_odd(shape: str) -> None:
+    body = ODD[shape]
+    assert urls(read(body if isinstance(body, bytes) else body.encode(), URL)) == [
+        "one?a=1&b=2",
+        "two",
+    ]
+
+
+def test_what_stands_in_a_document_type_is_not_taken_for_a_root() -> None:
+    assert urls(read(f"<!DOCTYPE x><!-- --> <urlset>{url('/1')}".encode(), URL)) == ["1"]
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_robots_names_sitemaps_however_lines_end(end: str) -> None:
+    robots = end.join(
+        ["\ufeffSitemap: /1.xml", "sitemap /2.xml", "Site-map:/3.xml", "Sitemaps: /4"]
+    )
+    found = of_robots(robots.encode(), "http://a.example/robots.txt")
+    assert [one.rpartition("/")[2] for one in found] == ["1.xml", "2.xml", "3.xml"]
+
+
+def test_the_newest_come_first_where_there_are_many() -> None:
+    days = [f"<sitemap><loc>/{n}</loc><lastmod>2026-01-01T00:{n // 60:02}:{n % 60:02}Z</lastmod>"
+            "</sitemap>" for n in range(250)]  # fmt: skip
+    body = f"<sitemapindex><sitemap><loc>/undated</loc></sitemap>{''.join(days)}</sitemapindex>"
+    parts = [read(body.encode(), URL, part) for part in range(3)]
+    named = [one.rpartition("/")[2] for part in parts for one in part.listings]
+    assert named == [*(str(n) for n in reversed(range(250))), "undated"]
+    assert [part.has_more for part in parts] == [True, True, False]
+    few = read(f"<sitemapindex>{''.join(days[:9])}".encode(), URL)
+    assert few.listings[0] == "http://a.example/0"
+    assert not few.has_more
+
+
+def test_one_url_without_end_is_one_page() -> None:
+    assert urls(read(b"<urlset>" + url("/1").encode() * 50_000, URL)) == ["1"]
+
+
+def test_an_error_costs_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    join = Base.join
+
+    def fails(base: Base, href: str) -> str:
+        if "two" in href:
+            raise KeyError(href)
+        return join(base, href)
+
+    monkeypatch.setattr(Base, "join", fails)
+    listing = read((XML + BARE).encode(), URL)
+    assert urls(listing) == ["one?a=1&b=2"]
+    assert [what_of(mishap) for mishap, _ in listing.mishaps] == [ROW]
 
 
 @given(st.binary(max_size=300))

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from lswc.safety.content_types import (
     by_extension,
+    declared_type,
     file_name,
     is_html,
+    is_other_xml,
+    is_xhtml,
     kind_of,
     may_be_html,
     may_begin_document,
@@ -44,6 +47,96 @@ from lswc.safety.content_types import (
 )
 def test_is_html(content_type: str, body: bytes, expected: bool) -> None:
     assert is_html(content_type, body) is expected
+
+
+XHTML = b"<html xmlns='http://www.w3.org/1999/xhtml'><head/>"
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg'>"
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        (["text/html"], "text/html"),
+        (["\tText/HTML ;\tcharset=tis-620"], "text/html; charset=tis-620"),
+        (["text/html;;charset=tis-620"], "text/html; charset=tis-620"),
+        (["text/html; x=1; charset=a; charset=b"], "text/html; charset=a"),
+        (['text/html; charset="a;b,c"; x'], "text/html; charset=a;b,c"),
+        (["text/html;charset="], "text/html"),
+        (["text/html charset=utf-8"], "text/html"),
+        (["text/html,charset=utf-8"], "text/html"),
+        (["text/html (of x)"], "text/html"),
+        (["text/html, text/html; charset=utf-8"], "text/html; charset=utf-8"),
+        (["text/html; charset=a, text/html; charset=b"], "text/html; charset=b"),
+        (["text/html; charset=a", "text/html"], "text/html; charset=a"),
+        (["text/plain; charset=a", "text/html"], "text/html"),
+        (["text/html", "text/plain"], "text/plain"),
+        (["text/html, */*"], "text/html"),
+        (["html"], ""),
+        (["text"], ""),
+        (["charset=utf-8"], ""),
+        (["*/*"], ""),
+        (['"text/html"'], ""),
+        (["text/html/"], ""),
+        ([""], ""),
+        ([], ""),
+    ],
+)
+def test_what_headers_say_together(headers: list[str], expected: str) -> None:
+    """As Fetch has it, and Chromium where that finds nothing."""
+    assert declared_type({"content-type": headers}) == expected
+
+
+@given(st.lists(st.text(max_size=60), max_size=3))
+def test_any_header_is_a_type_or_none(headers: list[str]) -> None:
+    told = declared_type({"content-type": headers})
+    assert declared_type({"content-type": [told]}).partition(";")[0] == told.partition(";")[0]
+
+
+@pytest.mark.parametrize("hostile", ['"' * 9_000, "text/html" + ";a=" * 9_000, "," * 9_000])
+def test_no_header_holds_the_reader(hostile: str) -> None:
+    declared_type({"content-type": [hostile] * 9})
+
+
+@pytest.mark.parametrize("media_type", ["text/xml", "application/xml; charset=utf-8"])
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (XHTML, True),
+        (b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- > -- -->" + XHTML, True),
+        (b"<!DOCTYPE html [<!ENTITY a 'b'>]>" + XHTML, True),
+        (XHTML.replace(b"html", b"h:html", 1).replace(b"xmlns", b"xmlns:h"), True),
+        (b"<html><head/>", False),
+        (b"<!-- " + XHTML + b" -->" + SVG, False),
+        (b"<urlset>" + XHTML, False),
+        (b"<?xml version='1.0'?>", False),
+        (b"", False),
+    ],
+)  # fmt: skip
+def test_xml_is_a_page_by_its_root(media_type: str, body: bytes, expected: bool) -> None:
+    assert is_html(media_type, body) is expected
+    assert may_be_html(media_type)
+    assert not (expected and is_other_xml(media_type, body))
+
+
+def test_other_xml_is_told_as_soon_as_its_root_came() -> None:
+    assert is_other_xml("text/xml", b"<?xml version='1.0'?><rss version='2.0'>")
+    assert not is_other_xml("text/xml", b"<?xml version='1.0'?><rss vers")
+    assert not is_other_xml("text/xml", b"<?xml version='1.0'?>")
+    assert not is_other_xml("text/html", b"<rss>")
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body", "expected"),
+    [
+        ("application/xhtml+xml", b"", True),
+        ("text/xml; charset=utf-8", b"", True),
+        ("text/html", b"<?xml version='1.0'?>", False),
+        ("", b"\n<?xml version='1.0'?>", True),
+        ("", b"<html>", False),
+    ],
+)
+def test_what_is_read_as_xml(media_type: str, body: bytes, expected: bool) -> None:
+    assert is_xhtml(media_type, body) is expected
 
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -10,7 +10,8 @@ import pytest
 
 from lswc.archive.check.agreement import check
 from lswc.lab.trace.from_log import log, to_trace
-from tests.scenarios.site import ENGLISH, THAI, page
+from lswc.reading.sitemaps import LISTINGS_AT_ONCE
+from tests.scenarios.site import ENGLISH, THAI, page, words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,3 +143,24 @@ def test_no_more_is_asked_of_a_sitemap_than_its_pages_earn(site: Site, pages: in
     again = site.summary["finished"]
     assert again["status 404"] == missing + 50, "what was left is tried when it is started again"
     assert sum(again.values()) == sum(ended.values())
+
+
+@pytest.mark.slow
+def test_an_index_of_many_sitemaps_is_gone_through(site: Site) -> None:
+    """One a day, for longer than a quarter of a year; what was read agrees with what is kept."""
+    days = LISTINGS_AT_ONCE + 20
+    site.seeds(f"http://{HOST}/")
+    site.add(f"{HOST}/", page(THAI))
+    site.add(f"{HOST}/robots.txt", "User-agent: *\rSitemap: /index.xml\r")
+    listed = "".join(f"<sitemap><loc>/{n}.xml</loc></sitemap>" for n in range(days))
+    site.add(f"{HOST}/index.xml", f"\n<?xml version='1.0'?><sitemapindex>{listed}")
+    for n in range(days):
+        site.add(
+            f"{HOST}/{n}.xml", f"<urlset><url><loc>/page?a=1&view={n % 3}</loc></url></urlset>"
+        )
+    for n in range(3):
+        site.add(f"{HOST}/page?a=1&view={n}", page(words(n)))
+    site.crawl(LSWC_SITEMAPS=1, LSWC_PROFILE="bfs")
+    assert site.summary["finished"]["listing"] == days + 2
+    assert site.summary["pages"] == 4
+    assert check(site.folder).agrees

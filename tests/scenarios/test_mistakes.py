@@ -57,6 +57,8 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
         ("LSWC_VALUE", "words", "LSWC_VALUE='words' isn't one of: pages, text"),
         ("LSWC_MAX_DOCUMENT", "64 KB", "LSWC_MAX_DOCUMENT must be a number"),
         ("LSWC_MAX_TAGS", "9", "unknown setting LSWC_MAX_TAGS"),
+        ("ROBOTSTXT_USER_AGENT", "my bot", "='my bot': no robots.txt can name this robot"),
+        ("ROBOTSTXT_USER_AGENT", "*", "='*': no robots.txt can name this robot"),
         ("LSWC_SITEMAPS", "maybe", "LSWC_SITEMAPS must be 0 or 1, True or False, not 'maybe'"),
         ("LSWC_ROBOTS_META", "noindex,noimage", "LSWC_ROBOTS_META: 'noimage' isn't one of: nofoll"),
         ("LSWC_WEB", "", "who crawls the real web? Give a URL or an e-mail address"),

@@ -43,13 +43,15 @@ _TUNNEL_HEAD = 65_536
 class Place(NamedTuple):
     """Where a connection leads: a server, and by which proxy, if any.
 
-    A ``proxy`` is its name, its port, and whether it is spoken to by TLS.
+    A ``proxy`` is its name, its port, and whether it is spoken to by TLS. ``local`` is the address
+    and port that it comes from, if that matters.
     """
 
     scheme: str
     host: str
     port: int
     proxy: tuple[str, int, bool] | None = None
+    local: tuple[str, int] | None = None
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -135,8 +137,7 @@ class Connection(asyncio.BufferedProtocol):
 class Connections:
     """Connections to many servers; between requests the ``idle`` latest used stay open.
 
-    They lead to what ``look_up`` finds for a name and port, in its order, and come from the
-    address ``local``, if that matters.
+    They lead to what ``look_up`` finds for a name and port, in its order.
     """
 
     def __init__(
@@ -144,12 +145,10 @@ class Connections:
         look_up: LookUp,
         context: ssl.SSLContext,
         idle: int,
-        local: tuple[str, int] | None = None,
     ) -> None:
         self._look_up = look_up
         self._context = context
         self._most = idle
-        self._local = None if local is None else [_info(*local)]
         self._idle: OrderedDict[Place, Connection] = OrderedDict()
 
     async def to(self, place: Place, login: bytes | None = None, after: float = 0.0) -> Connection:
@@ -166,8 +165,9 @@ class Connections:
                 return idle
             idle.close()
         if place.proxy is None:
-            return await self._open(place.host, place.port, place.scheme == "https")
-        connection = await self._open(*place.proxy)
+            target = place.host, place.port, place.scheme == "https"
+            return await self._open(*target, place.local)
+        connection = await self._open(*place.proxy, place.local)
         if place.scheme == "https":
             await self._tunnel(connection, place, login)
         return connection
@@ -187,14 +187,18 @@ class Connections:
         while self._idle:
             self._idle.popitem()[1].close()
 
-    async def _open(self, host: str, port: int, secure: bool) -> Connection:
+    async def _open(
+        self, host: str, port: int, secure: bool, local: tuple[str, int] | None
+    ) -> Connection:
         addresses = await self._look_up(host, port)
         if not addresses:
             raise CannotResolveHostError(f"no address of {host} may be connected to")
         infos = [_info(found.host, found.port) for found in addresses]
         try:
             sock = await start_connection(
-                infos, local_addr_infos=self._local, happy_eyeballs_delay=NEXT_ADDRESS
+                infos,
+                local_addr_infos=None if local is None else [_info(*local)],
+                happy_eyeballs_delay=NEXT_ADDRESS,
             )
         except (OSError, RuntimeError) as error:  # uvloop may raise the latter
             raise _failure(error) from error

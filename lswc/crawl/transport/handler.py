@@ -16,10 +16,12 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
     StopDownload,
+    UnsupportedURLSchemeError,
 )
 from scrapy.http import Headers
 from scrapy.utils._download_handlers import (
     check_stop_download,
+    get_maxsize_msg,
     make_response,
     normalize_bind_address,
 )
@@ -40,6 +42,7 @@ from lswc.safety.content_types import (
     document_named,
     file_name,
     has_other_signature,
+    is_other_xml,
     is_text,
     may_be_html,
     may_begin_document,
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from lswc.frontier.visit import Exchange, Visit
 
 _PORTS = {"http": 80, "https": 443}
+_WITH_CONTENT = ("POST", "PUT", "PATCH")  # RFC 9110 §8.6: they say that they have none
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
 _TRUNCATED = {"dataloss": DISCONNECT, "download_stopped": "unspecified", CUT: "length"}
@@ -79,12 +83,12 @@ class AttemptHandler(BaseHttpDownloadHandler):
         self._bounds = _bounds(crawler.settings)
         context = _make_ssl_context(crawler.settings)
         context.options |= _OLD_RENEGOTIATION
-        local = normalize_bind_address(crawler.settings.get("DOWNLOAD_BIND_ADDRESS"))
-        self._connections = Connections(addresses_of, context, parts.handles.idle, local)
+        self._local = crawler.settings.get("DOWNLOAD_BIND_ADDRESS")
+        self._connections = Connections(addresses_of, context, parts.handles.idle)
 
     @override
     async def download_request(self, request: Request) -> Response:
-        attempt, visit = Attempt(request.url, datetime.now(UTC)), page_visit_of(request)
+        attempt, visit = Attempt(_address(request), datetime.now(UTC)), page_visit_of(request)
         try:
             response, exchange = await self._exchanged(request, visit)
         except Exception as error:
@@ -122,7 +126,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         began = monotonic()
         try:
             async with asyncio.timeout(timeout or None):
-                place, login = _place(request)
+                place, login = _place(request, self._local)
                 answer = Answer(_written(request, place), self._bounds, request.method == "HEAD")
                 after = began if KNOCK in request.meta else self._network.lied_until
                 connection = await self._connections.to(place, login, after)
@@ -146,7 +150,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         """Read the body, as far as it is wanted."""
         headers = _headers(answer)
         said: dict[str, Any] = {
-            "url": request.url.partition("#")[0],
+            "url": _address(request),
             "status": answer.status,
             "headers": headers,
             "certificate": answer.certificate,
@@ -164,7 +168,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
         is_cut = visit is not None and visit.lease.is_requisite  # which a page shows in part
         if not is_cut:
-            _check_size(length or 0, most)
+            _check_size(length or 0, most, request, expected=True)
         try:
             while piece := await answer.piece():
                 body += piece
@@ -181,7 +185,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
                     headers.pop("Content-Encoding", None)  # what is left can't be unpacked
                     said["flags"] = [CUT]
                     break
-                _check_size(len(body), most)
+                _check_size(len(body), most, request, expected=False)
         except BrokenBodyError as error:
             if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
                 raise ResponseDataLossError(str(error)) from error
@@ -193,9 +197,9 @@ class AttemptHandler(BaseHttpDownloadHandler):
         self._connections.close()
 
 
-def _check_size(size: int, most: int) -> None:
+def _check_size(size: int, most: int, request: Request, *, expected: bool) -> None:
     if size > most:
-        raise DownloadCancelledError(f"a body of {size} bytes, where {most} are allowed")
+        raise DownloadCancelledError(get_maxsize_msg(size, most, request, expected=expected))
 
 
 def _headers(answer: Answer) -> Headers:
@@ -205,16 +209,22 @@ def _headers(answer: Answer) -> Headers:
     return headers
 
 
-def _place(request: Request) -> tuple[Place, bytes | None]:
-    """Return where a request goes, and what its proxy wants to hear."""
+def _place(request: Request, local: str | tuple[str, int] | None) -> tuple[Place, bytes | None]:
+    """Return where a request goes, and what its proxy wants to hear.
+
+    It comes from the address ``local``, unless it says another. Raises UnsupportedURLSchemeError.
+    """
     url = urlparse_cached(request)
+    if url.scheme not in _PORTS:
+        raise UnsupportedURLSchemeError(f"neither http nor https: {url.scheme}")
+    local = normalize_bind_address(request.meta.get("bindaddress") or local or None)
     host, port = url.hostname or "", url.port or _PORTS[url.scheme]
     proxy = request.meta.get("proxy")
     if not proxy:
-        return Place(url.scheme, host, port), None
+        return Place(url.scheme, host, port, local=local), None
     by = urlsplit(add_http_if_no_scheme(proxy))
     through = by.hostname or "", by.port or _PORTS.get(by.scheme, 80), by.scheme == "https"
-    return Place(url.scheme, host, port, through), request.headers.get("Proxy-Authorization")
+    return Place(url.scheme, host, port, through, local), request.headers.get("Proxy-Authorization")
 
 
 def _bounds(settings: BaseSettings) -> Bounds:
@@ -223,17 +233,23 @@ def _bounds(settings: BaseSettings) -> Bounds:
     return Bounds(heads=MAX_HEADS, body=2 * max(sizes) if all(sizes) else 0)
 
 
+def _address(request: Request) -> str:
+    """Return a request's URL as far as its server sees it."""
+    return request.url.partition("#")[0]
+
+
 def _written(request: Request, place: Place) -> bytes:
     """Return the bytes of a request (RFC 9112 §3)."""
     is_passed_on = place.proxy is not None and place.scheme == "http"
-    url, host = request.url.partition("#")[0], urlparse_cached(request).netloc.rpartition("@")[2]
+    url, host = _address(request), urlparse_cached(request).netloc.rpartition("@")[2]
     host = host.removesuffix(f":{_PORTS[place.scheme]}")
     target = url if is_passed_on else _path(url)
     lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
     for name, values in dict.items(request.headers):  # Headers looks each name up once more
         if is_passed_on or name != b"Proxy-Authorization":
             lines += (name + b": " + b" ".join(value.splitlines()) for value in values)
-    if request.body:
+    is_sent = request.body or request.method in _WITH_CONTENT
+    if is_sent and b"Content-Length" not in request.headers:
         lines.append(b"Content-Length: %d" % len(request.body))
     return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
 
@@ -273,18 +289,20 @@ class Expected:
         self._left = MAX_SIZE if RULES in request.meta else None
         self._is_first = visit is not None and visit.is_page
         self._content_type = self._name = ""
-        self._is_plain_text = False
+        self._is_plain_text = self._is_packed = self._is_xml = False
 
     def refuses_head(self, headers: Headers) -> bool:
         """Tell whether the headers of a page say that it is none, or nobody waits for it."""
         if self._has_ended or not self._is_first:
             return self._has_ended
-        self._content_type = (headers.get("Content-Type") or b"").decode("latin-1")
+        self._content_type = b", ".join(headers.getlist("Content-Type")).decode("latin-1")
+        self._is_xml = "xml" in self._content_type
         disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
         path = self._request.url.partition("?")[0]
         self._name = file_name({"content-disposition": [disposition]} if disposition else {}, path)
         kind = document_named(self._content_type, self._name)
-        self._is_plain_text = kind is Kind.TEXT and b"Content-Encoding" not in headers
+        self._is_packed = b"Content-Encoding" in headers
+        self._is_plain_text = kind is Kind.TEXT
         meta = self._request.meta
         meta.pop(_LARGEST, None)  # of an earlier try
         if self._max_document is not None and kind is not None:
@@ -303,8 +321,13 @@ class Expected:
         if self._has_ended or not self._is_first:
             return self._has_ended
         self._is_first = False
+        if self._is_other(piece):
+            return True
         # Servers call plain text what they don't know.
-        return self._is_other(piece) or (self._is_plain_text and not is_text(piece))
+        return not self._is_packed and (
+            (self._is_plain_text and not is_text(piece))
+            or (self._is_xml and is_other_xml(self._content_type, piece))
+        )
 
     @property
     def _has_ended(self) -> bool:

@@ -11,6 +11,7 @@ from fastwarc import WarcRecordType
 
 from lswc.archive.warc_reading import Record, Records
 from lswc.language.registry import code_of
+from lswc.safety.content_types import declared_type
 from lswc.seeds.candidates import Candidate, SeedError
 from lswc.seeds.sources import opened
 
@@ -54,7 +55,7 @@ def _told(record: Record, asked: Asked) -> tuple[str | None, str]:
     if response.status != 200:
         known = response.status in range(100, 600)
         return None, f"status {response.status}" if known else "no status"
-    header = response.get("Content-Type") or ""
-    if header and header.partition(";")[0].strip().lower() not in _HTML:
+    header = declared_type({"content-type": [response.get("Content-Type") or ""]})
+    if header and header.partition(";")[0] not in _HTML:
         return None, "not HTML"
     return asked.tell(response.content(_BODY), header, record.url), "another language"
