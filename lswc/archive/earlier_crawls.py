@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import ArchiveError, lines
 from lswc.archive.cdxj import fields_of, page_of
-from lswc.archive.warc_reading import LARGEST, record_at
+from lswc.archive.digests import digest_of
+from lswc.archive.http_message import LARGEST
+from lswc.archive.warc_reading import record_at
 from lswc.frontier.visit import Original
 from lswc.urls import fingerprint
 
@@ -26,6 +28,15 @@ class Held(NamedTuple):
 
     original: Original
     response: HttpResponse
+
+    def sent(self) -> Original:
+        """Return where it was stored, to be compared with what is sent now.
+
+        Before, digests were of the chunks that a body came in.
+        """
+        if self.response.get("Transfer-Encoding") is None:
+            return self.original
+        return self.original._replace(entity=digest_of(self.response.transferred(LARGEST)))
 
 
 class Earlier:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 HEADS = 1 << 20
 """Bytes of a block that are read besides those of a body: its head, and the sizes of its chunks."""
 
-LARGEST = 100_000_000
-"""Bytes of a body that are read: more than any page, or document, that a crawl keeps."""
-
 _ANY = WarcRecordType.any_type
 _GZIP, _BEGIN = b"\x1f\x8b\x08", b"WARC/"
 _SIGN = re.compile(rb"\x1f\x8b\x08|\r\n\r\nWARC/")

@@ -6,8 +6,6 @@ A record is a member of gzip.
 from __future__ import annotations
 
 import os
-from base64 import b32encode
-from hashlib import sha1
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
@@ -15,6 +13,7 @@ from uuid import uuid4
 from isal import igzip
 
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
+from lswc.archive.digests import digest_of, payload_digest
 from lswc.errors import writing
 from lswc.frontier.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
@@ -40,6 +39,9 @@ _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = f"{_PROFILES}identical-payload-digest"
 NOT_MODIFIED = f"{_PROFILES}server-not-modified"
 """Profiles of revisit records (ISO 28500:2017 §6.7)."""
+
+AS_STORED = "200"
+"""What the index says of a page that hasn't changed: the status of what it refers to."""
 
 _LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
 
@@ -103,9 +105,8 @@ def packed(
     return igzip.compress(b"".join((head.encode(), block, b"\r\n\r\n")), _LEVEL)
 
 
-def digest_of(data: bytes) -> str:
-    """Return a digest as WARC files have it: SHA-1 in base 32."""
-    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
+def _lines_of(head: bytes | bytearray) -> tuple[str, ...]:
+    return tuple(line.decode("latin-1") for line in bytes(head).splitlines() if line)
 
 
 def new_id() -> str:
@@ -114,8 +115,16 @@ def new_id() -> str:
 
 
 def warc_fields(values: Mapping[str, object]) -> bytes:
-    """Return ``application/warc-fields``; what could end a line is a blank."""
-    lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in values.items())
+    """Return ``application/warc-fields``; what could end a line is a blank.
+
+    A tuple has a line for each of its values.
+    """
+    every = (
+        (name, one)
+        for name, value in values.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+    )
+    lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in every)
     return "".join(lines).encode(errors="replace")
 
 
@@ -242,7 +251,7 @@ class WarcWriter:
             for member, fields in self._members(attempt, exchange, about):
                 if fields:
                     stored = fields | {
-                        "status": str(attempt.status),
+                        "status": fields.get("status", str(attempt.status)),
                         "length": str(len(member)),
                         "offset": str(warc.end + len(data)),
                         "filename": warc.path.name,
@@ -288,6 +297,8 @@ class WarcWriter:
             fields = {"url": DOM + attempt.url, "mime": "text/html", "digest": digest_of(html)}
             yield packed(RENDERED, date, own, html), fields | told
         if about:
+            if attempt.unchanged:
+                about = {**about, "not-modified": _lines_of(exchange.head)}
             yield packed(METADATA, date, concurrent, warc_fields(about)), None
 
     def _response(
@@ -299,14 +310,14 @@ class WarcWriter:
         is_changed: bool,
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = warc_date(attempt.time), b"".join(exchange.body)
-        digest = digest_of(payload)
+        digest = payload_digest(exchange.head, payload)
         # What was cut is the same as nothing: it may go on otherwise, and its page is read here.
         is_whole = attempt.truncated != DISCONNECT
         # A page that has changed may be as it was long ago: its versions are whole each.
         seen = self._originals.get(digest) if is_whole and not is_changed else None
         if seen is None and payload and is_whole:
             held = attempt.held
-            seen = held if held is not None and held.digest == digest else None
+            seen = held if held is not None and digest in (held.digest, held.entity) else None
             self._originals.keep(seen or Original(attempt.url, date, digest))
         earlier = attempt.unchanged or seen
         if earlier is not None:
@@ -324,8 +335,12 @@ class WarcWriter:
                 "WARC-Refers-To-Target-URI": earlier.url,
                 "WARC-Refers-To-Date": earlier.date,
             }
-            block, kind, mime = bytes(exchange.head), REVISIT, "warc/revisit"
+            # Replay shows nothing but the head of a revisit that has the status 304.
+            block = b"" if attempt.unchanged else bytes(exchange.head)
+            kind, mime = REVISIT, "warc/revisit"
         fields = {"url": attempt.url, "mime": mime, "digest": digest}
+        if attempt.unchanged:
+            fields["status"] = AS_STORED
         return packed(kind, date, headers, block, record), fields
 
     def close(self, *, whole: bool = True) -> None:

@@ -180,11 +180,15 @@ class Exchange:
 
 
 class Original(NamedTuple):
-    """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1)."""
+    """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1).
+
+    ``entity`` is the digest of its body without Transfer-Encoding, if the record has another's.
+    """
 
     url: str
     date: str
     digest: str
+    entity: str = ""
 
 
 class Rendered(NamedTuple):

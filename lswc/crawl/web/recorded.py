@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from fastwarc import WarcRecordType
 
-from lswc.archive.warc_reading import LARGEST, Records, record_at
+from lswc.archive.http_message import LARGEST
+from lswc.archive.warc_reading import Records, record_at
 from lswc.crawl.web.answers import Answer, WebError
 from lswc.urls import parse
 
