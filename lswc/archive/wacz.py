@@ -10,7 +10,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lswc import __version__
 from lswc.archive import page_record
-from lswc.archive.cdxj import entries, index, index_of
+from lswc.archive.cdxj import entries, index_of
+from lswc.archive.collection import collected, lines_of
 from lswc.archive.run_settings import lacking, settings_of_all
 from lswc.errors import writing
 from lswc.files import whole
@@ -31,26 +32,32 @@ _BEFORE = (1980, 1, 1, 0, 0, 0)  # the same for all files: what they hold has da
 
 
 class Written(NamedTuple):
-    """What is in a WACZ file: WARC files, captures in their index, and pages to begin with."""
+    """What is in a WACZ file: WARC files, captures in their index, and pages to begin with.
+
+    ``gone`` says what isn't, though crawls visited it again.
+    """
 
     files: int
     captures: int
     pages: int
+    gone: tuple[str, ...]
 
 
 def write(
     crawls: Sequence[Path], out: Path, say: Callable[[str, int, int], None] = lambda *_: None
 ) -> Written:
-    """Write a crawl's WARC files, their index and its pages to ``out``, all of it or nothing.
+    """Write the WARC files of crawls, their index and pages to ``out``, all of it or nothing.
 
-    ``crawls`` is its folder, or those of its workers. Of the pages those are named that are
-    archived and in the language. ``say`` hears of the files: what, how many are done, of how many.
-    Raises LswcError.
+    ``crawls`` are folders of crawls of one language, or of their workers; those that they visited
+    again come with them. Of the pages those are named that are archived and in the language.
+    ``say`` hears of the files: what, how many are done, of how many. Raises LswcError.
     """
-    warcs = [warc for crawl in crawls for warc in sorted((crawl / "warc").glob("*.warc.gz"))]
+    collection = collected(crawls)
+    names = collection.warcs()
+    warcs = list(names)
     if not warcs:
         raise lacking(crawls, "it has no WARC files: there is nothing to pack")
-    about, names = settings_of_all(crawls), _names(warcs)
+    about = settings_of_all(crawls)
     with writing(out), whole(out) as beside, ZipFile(beside, "w") as archive:
         packed = _Packed(archive)
         for number, warc in enumerate(warcs):
@@ -58,9 +65,9 @@ def write(
             packed.add(f"archive/{names[warc]}", _pieces(warc), ZIP_STORED)
         say("index", 0, 0)
         captures = packed.add("indexes/index.cdxj", _index(names))
-        named = packed.add("pages/pages.jsonl", _pages(crawls))
+        named = packed.add("pages/pages.jsonl", _pages(collection.crawls))
         packed.finish(about)
-    return Written(len(warcs), captures, named - 1)
+    return Written(len(warcs), captures, named - 1, collection.gone)
 
 
 class _Packed:
@@ -109,40 +116,24 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _names(warcs: Iterable[Path]) -> dict[Path, str]:
-    """Return what each WARC file is called in the WACZ file: of two workers' they may be alike."""
-    names: dict[Path, str] = {}
-    for warc in warcs:
-        own, number = warc.name, 1
-        while own in names.values():
-            number += 1
-            own = warc.name.replace(".warc.gz", f"-{number}.warc.gz")
-        names[warc] = own
-    return names
-
-
 def _index(names: Mapping[Path, str]) -> Iterator[bytes]:
-    """Yield the lines of all indexes in order; that of a killed crawl isn't sorted yet."""
-    indexes = ((index_of(warc), warc.name, name) for warc, name in names.items())
-    yield from merge(*(_sorted(path, *both) for path, *both in indexes if path.exists()))
+    """Yield the lines of all indexes in order."""
+    yield from merge(*(lines_of(warc, name) for warc, name in names.items() if _has_index(warc)))
 
 
-def _sorted(path: Path, before: str, name: str) -> list[bytes]:
-    """Return the lines of an index whose WARC file gets another name."""
-    found = sorted(line for line, entry in index(path) if entry is not None)
-    if name == before:
-        return found
-    return [line.replace(f'"{before}"'.encode(), f'"{name}"'.encode()) for line in found]
+def _has_index(warc: Path) -> bool:
+    return index_of(warc).exists()
 
 
 def _pages(crawls: Iterable[Path]) -> Iterator[bytes]:
     """Yield the lines of ``pages.jsonl``: what a reader may begin with."""
     yield json.dumps(_BEGINNING).encode() + b"\n"
-    for crawl in crawls:
-        yield from _pages_of(crawl)
+    for number, crawl in enumerate(crawls):
+        yield from _pages_of(crawl, f"{number}-" if number else "")
 
 
-def _pages_of(crawl: Path) -> Iterator[bytes]:
+def _pages_of(crawl: Path, prefix: str) -> Iterator[bytes]:
+    """Yield the lines of a crawl's pages; ``prefix`` sets their numbers apart from others'."""
     indexes = (crawl / "warc").glob("*.cdxj")
     archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
     for record in page_record.records(crawl):
@@ -150,8 +141,9 @@ def _pages_of(crawl: Path) -> Iterator[bytes]:
         visit = record.get("visit", 1)
         wanted = wanted and record.get("change") != UNCHANGED
         if wanted and fingerprint(record["url"]) in archived:
+            number = str(record["id"]) if visit == 1 else f"{record['id']}-{visit}"
             page = {
-                "id": str(record["id"]) if visit == 1 else f"{record['id']}-{visit}",
+                "id": prefix + number,
                 "url": record["url"],
                 "ts": str(record["time"]).replace("+00:00", "Z"),
                 "title": record["title"],

@@ -233,7 +233,7 @@ class Crawl:
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
             **{name: settings.get(name) for name in _chosen(settings) if name not in _PRIVATE},
             "LSWC_EXPERIENCE": _LOGIN.sub("//", settings.get("LSWC_EXPERIENCE") or ""),
-            "LSWC_RECRAWL": [str(path) for path in self.earlier],
+            "LSWC_RECRAWL": [str(path.resolve()) for path in self.earlier],
             "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
             "LSWC_MAX_SERVER_BYTES": self.quotas.server.bytes,
             "LSWC_MAX_DOMAIN_PAGES": self.quotas.domain.pages,

@@ -1,4 +1,4 @@
-"""Replay of a crawl's archive: pywb shows it, and a page before that searches by URL and title."""
+"""Replay of what crawls archived: pywb shows it, after a page that searches by URL and title."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from lswc.archive import page_record
+from lswc.archive.cdxj import index_of
+from lswc.archive.collection import is_ready, lines_of
 from lswc.archive.run_settings import lacking, settings_of
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.monitor.page.access import HEADERS, Guard
@@ -27,7 +29,9 @@ from lswc.outcomes import UNCHANGED
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lswc.archive.collection import Collection
 
 FILE = "replay.json"
 """Name of the file in the crawl folder that says where its archive is replayed now."""
@@ -64,8 +68,13 @@ class Archived(NamedTuple):
     time: str
 
 
-def archived(crawl: Path, text: str) -> Iterator[Archived]:
-    """Yield the archived pages whose URL or title has a text in it, in the order of the record."""
+def archived(crawls: Sequence[Path], text: str) -> Iterator[Archived]:
+    """Yield the archived pages whose URL or title has a text in it, in the order of the records."""
+    for crawl in crawls:
+        yield from _archived(crawl, text)
+
+
+def _archived(crawl: Path, text: str) -> Iterator[Archived]:
     wanted, is_all = text.strip().lower(), settings_of(crawl).get("LSWC_ARCHIVE") == "all"
     for record in page_record.records(crawl):
         if record.get("change") == UNCHANGED:
@@ -78,9 +87,9 @@ def archived(crawl: Path, text: str) -> Iterator[Archived]:
             yield Archived(record["url"], title, digits)
 
 
-def page(crawl: Path, pywb: str, text: str) -> str:
+def page(crawls: Sequence[Path], pywb: str, text: str) -> str:
     """Return the page that answers a search; what the web says in it is text, and nothing else."""
-    found = list(islice(archived(crawl, text), MOST))
+    found = list(islice(archived(crawls, text), MOST))
     rows = [
         _ROW.format(
             pywb=escape(pywb),
@@ -91,7 +100,8 @@ def page(crawl: Path, pywb: str, text: str) -> str:
         for one in found
     ]
     many = f"The first {MOST} pages" if len(found) == MOST else numbered(len(found), "page")
-    head = _BEFORE.format(name=escape(str(crawl)), pywb=escape(pywb), text=escape(text), found=many)
+    name = ", ".join(map(str, crawls))
+    head = _BEFORE.format(name=escape(name), pywb=escape(pywb), text=escape(text), found=many)
     return "".join((head, *rows, _AFTER))
 
 
@@ -108,16 +118,18 @@ def wayback() -> str:
 
 
 @contextmanager
-def pywb_of(crawl: Path, command: str) -> Iterator[str]:
-    """Run pywb over a crawl's archive; yields the address that a time and a URL are added to.
+def pywb_of(collection: Collection, command: str) -> Iterator[str]:
+    """Run pywb over what crawls archived; yields the address that a time and a URL are added to.
 
     Raises ArchiveError if nothing is archived, StorageError if pywb doesn't begin.
     """
-    warc = crawl.resolve() / "warc"
-    if not any(warc.glob("*.cdxj")):
+    warcs = {warc: name for warc, name in collection.warcs().items() if index_of(warc).exists()}
+    if not warcs:
+        crawl = collection.crawls[0]
         raise lacking([crawl], f"it has no archive: there is nothing in {crawl / 'warc'}")
     with TemporaryDirectory() as home:
-        paths = json.dumps({"index_paths": f"{warc}/", "archive_paths": f"{warc}/"})
+        lay_out(Path(home), warcs)
+        paths = json.dumps({"index_paths": f"{home}/index/", "archive_paths": f"{home}/archive/"})
         text = f"collections:\n  {COLLECTION}: {paths}\n"
         (Path(home) / "config.yaml").write_text(text, "utf-8")
         with socket() as free:
@@ -135,6 +147,22 @@ def pywb_of(crawl: Path, command: str) -> Iterator[str]:
             process.wait()
 
 
+def lay_out(home: Path, warcs: Mapping[Path, str]) -> None:
+    """Lay out WARC files and their indexes under names of their own, as pywb looks them up."""
+    archive, indexes = home / "archive", home / "index"
+    with writing(home):
+        archive.mkdir()
+        indexes.mkdir()
+        for warc, name in warcs.items():
+            (archive / name).symlink_to(warc.resolve())
+            index = index_of(indexes / name)
+            if is_ready(warc, name):
+                index.symlink_to(index_of(warc).resolve())
+            else:
+                with index.open("wb") as file:
+                    file.writelines(lines_of(warc, name))
+
+
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     end = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < end:
@@ -145,7 +173,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     raise StorageError(f"pywb doesn't answer: {said[-1] if said else 'it says nothing'}")
 
 
-def server(crawl: Path, pywb: str, port: int) -> ThreadingHTTPServer:
+def server(crawls: Sequence[Path], pywb: str, port: int) -> ThreadingHTTPServer:
     """Return what serves the search on this machine. Raises ConfigError if the port is taken."""
     guard = Guard("127.0.0.1")
     css = files("lswc.monitor.page").joinpath("static", "watch.css").read_bytes()
@@ -161,7 +189,7 @@ def server(crawl: Path, pywb: str, port: int) -> ThreadingHTTPServer:
                 self._answer(200, "text/css", css)
             elif asked.path == "/":
                 text = parse_qs(asked.query).get("q", [""])[0][:LONGEST]
-                body = page(crawl, pywb, text).encode(errors="replace")
+                body = page(crawls, pywb, text).encode(errors="replace")
                 self._answer(200, "text/html; charset=utf-8", body)
             else:
                 self._answer(404, "text/plain", b"nothing is here\n")

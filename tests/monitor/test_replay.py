@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from lswc.archive.collection import collected
 from lswc.errors import ConfigError, StorageError
 from lswc.monitor import replay
 from lswc.monitor.replay import address_of, announced, archived, page, pywb_of, server, wayback
@@ -46,9 +47,10 @@ def crawl(tmp_path: Path) -> Path:
         for url, title, relevant in pages
     ]
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-    (tmp_path / "settings.json").write_text('{"LSWC_ARCHIVE": "relevant"}')
+    (tmp_path / "settings.json").write_text('{"LSWC_ARCHIVE": "relevant", "LSWC_RECRAWL": []}')
     (tmp_path / "warc").mkdir()
     (tmp_path / "warc" / "1.cdxj").touch()
+    (tmp_path / "warc" / "1.warc.gz").touch()
     return tmp_path
 
 
@@ -70,25 +72,25 @@ def command(folder: Path, text: str) -> str:
     ],
 )
 def test_a_search_by_url_and_title(crawl: Path, text: str, paths: list[str]) -> None:
-    assert [one.url.partition("example")[2] for one in archived(crawl, text)] == paths
+    assert [one.url.partition("example")[2] for one in archived([crawl], text)] == paths
 
 
 def test_all_pages_are_found_where_all_are_archived(crawl: Path) -> None:
-    (crawl / "settings.json").write_text('{"LSWC_ARCHIVE": "all"}')
-    assert len(list(archived(crawl, ""))) == 4
+    (crawl / "settings.json").write_text('{"LSWC_ARCHIVE": "all", "LSWC_RECRAWL": []}')
+    assert len(list(archived([crawl], ""))) == 4
 
 
 def test_what_the_web_says_is_text(crawl: Path) -> None:
-    shown = page(crawl, PYWB, '"><script>')
+    shown = page([crawl], PYWB, '"><script>')
     assert "<script>" not in shown
-    shown = page(crawl, PYWB, "news")
+    shown = page([crawl], PYWB, "news")
     assert "<b>" not in shown
     assert f'href="{PYWB}20260102030405/http://a.example/news?a=1&amp;b=2"' in shown
     assert f'href="{PYWB}*/http://a.example/news?a=1&amp;b=2">calendar' in shown
 
 
 def test_it_answers_by_its_own_names_only(crawl: Path) -> None:
-    serving = server(crawl, PYWB, 0)
+    serving = server([crawl], PYWB, 0)
     thread = Thread(target=serving.serve_forever)
     thread.start()
     address = f"http://127.0.0.1:{serving.server_port}/"
@@ -105,7 +107,7 @@ def test_it_answers_by_its_own_names_only(crawl: Path) -> None:
             assert refused.value.code == status
             refused.value.close()
         with pytest.raises(ConfigError, match="can't listen to port"):
-            server(crawl, PYWB, serving.server_port)
+            server([crawl], PYWB, serving.server_port)
     finally:
         serving.shutdown()
         thread.join()
@@ -113,7 +115,7 @@ def test_it_answers_by_its_own_names_only(crawl: Path) -> None:
 
 
 def test_pywb_runs_as_long_as_it_is_needed(crawl: Path) -> None:
-    with pywb_of(crawl, command(crawl, LISTENS)) as address, pytest.raises(HTTPError):
+    with pywb_of(collected([crawl]), command(crawl, LISTENS)) as address, pytest.raises(HTTPError):
         urlopen(address).close()
     with pytest.raises(OSError, match="refused"):
         urlopen(address).close()
@@ -123,13 +125,16 @@ def test_a_pywb_that_fails_says_why(crawl: Path) -> None:
     broken = command(crawl, "#!{python}\nimport sys; sys.exit('no gevent')")
     with (
         pytest.raises(StorageError, match="pywb doesn't answer: no gevent"),
-        pywb_of(crawl, broken),
+        pywb_of(collected([crawl]), broken),
     ):
         pass
 
 
 def test_a_crawl_that_archived_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has no archive"), pywb_of(tmp_path, "wayback"):
+    with (
+        pytest.raises(ConfigError, match="has no archive"),
+        pywb_of(collected([tmp_path]), "wayback"),
+    ):
         pass
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the archive of a crawl as one WACZ file."""
 
-    usage = "<crawl folder> [folders of its other workers]"
-    summary = "Pack a crawl's archive into one WACZ file, to replay it anywhere"
+    usage = "<crawl folder> [folders of other crawls, or workers]"
+    summary = "Pack what crawls archived into one WACZ file, to replay it anywhere"
     options = (option("--out", "the file (default: <crawl folder>.wacz)", Path),)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -27,6 +28,8 @@ class Command(UserCommand):
         out: Path = opts.out or crawls[0].with_name(f"{crawls[0].resolve().name}.wacz")
         with working() as say:
             written = write(crawls, out, say)
+        for said in written.gone:
+            print(said, file=sys.stderr)
         print(
             f"{out}: {numbered(written.pages, 'page')}; {numbered(written.captures, 'capture')} in "
             f"{numbered(written.files, 'WARC file')}"
