@@ -44,8 +44,11 @@ class Record:
         return self.headers.get("warc-target-uri", "").strip("<>")
 
     def response(self) -> HttpResponse:
-        """Return the HTTP response that its block is."""
-        return HttpResponse.of(self.block)
+        """Return the HTTP response that its block is; a resource comes without one."""
+        if self.type not in (WarcRecordType.resource, WarcRecordType.conversion):
+            return HttpResponse.of(self.block)
+        media_type = self.headers.get("content-type", "").encode(errors="replace")
+        return HttpResponse(200, ((b"Content-Type", media_type),), self.block)
 
 
 class Records:
@@ -119,8 +122,16 @@ def record_at(path: Path, place: int, most: int) -> Record | None:
     """Return the record of a file that begins at a place; None if it can't be read."""
     try:
         with path.open("rb") as file:
-            file.seek(place)
-            return _taken(next(ArchiveIterator(file, _ANY, parse_http=False)), most)
+            return record_in(file, place, most)
+    except OSError:
+        return None
+
+
+def record_in(file: IO[bytes], place: int, most: int) -> Record | None:
+    """Return the record that begins at a place of a file; None if it can't be read."""
+    file.seek(place)
+    try:
+        return _taken(next(ArchiveIterator(file, _ANY, parse_http=False)), most)
     except (OSError, ValueError, StopIteration):
         return None
 
