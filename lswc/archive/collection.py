@@ -65,11 +65,6 @@ def collected(crawls: Sequence[Path]) -> Collection:
     return Collection(tuple(found.values()), tuple(gone))
 
 
-def with_earlier(crawls: Sequence[Path]) -> tuple[Path, ...]:
-    """Return crawls with those that they visited again, as far as they are there."""
-    return collected(crawls).crawls
-
-
 def opens(line: bytes) -> bool:
     """Tell whether replay shows something for a line of an index.
 
