@@ -60,6 +60,18 @@ def is_archive(path: Path) -> bool:
     return _NAME.search(path.name) is not None
 
 
+def begins_as_archive(path: Path) -> bool:
+    """Tell by its bytes whether a file is one of records, or an index of one. Raises OSError."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    text = _begins(head) if head.startswith(_GZIP) else head
+    return text.startswith((_WARC, BEGIN)) or _is_index(text) or _is_packed(head)
+
+
+def _is_index(text: bytes) -> bool:
+    return _CDXJ.match(text) is not None or _CDX.match(text) is not None
+
+
 class _Window(io.RawIOBase):
     """A part of a file, from ``begin`` to ``end``, as a file of its own."""
 
@@ -169,9 +181,12 @@ def volumes_of(path: Path) -> list[Volume]:
             return _of_wacz(path)
         _refuse(path, head)
         volume = Volume(path, str(path))
-        if volume.packing:
+        try:
             with volume.opened() as file:
                 _refuse(path, file.read(_HEAD))
+        except ArchiveError:
+            volume.close()
+            raise
         return [volume]
     except (OSError, EOFError, zlib.error, BadZipFile, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -186,11 +201,11 @@ def _refuse(path: Path, head: bytes) -> None:
     if text.startswith((_WARC, BEGIN)) or _is_packed(head) or _is_bare_arc(path):
         return
     if not text:
-        raise ArchiveError(f"{path} is empty")
+        raise ArchiveError(f"{path} is empty, or damaged from its beginning on")
     for sign, name in _REFUSED:
         if head.startswith(sign):
             raise ArchiveError(f"{path} is {name}, not WARC")
-    if _CDXJ.match(head) or _CDX.match(head):
+    if _is_index(head):
         raise ArchiveError(f"{path} is an index (CDX), and no archive: name the files of its pages")
     raise ArchiveError(f"{path} is no WARC, ARC or WACZ file: it begins with {head[:20]!r}")
 
@@ -293,7 +308,11 @@ def _unzipped(packed: IO[bytes], form: int) -> Iterator[bytes | None]:
             yield None
         if form < 0:
             return
-        at = _next_member(packed, packed.tell() - len(member.unused_data))
+        end = packed.tell() - len(member.unused_data)
+        at = _next_member(packed, end)
+        packed.seek(end)
+        if at != end and packed.read(_PIECE).strip(b"\0"):  # else it is filled up
+            yield None
 
 
 def _next_member(packed: IO[bytes], place: int) -> int | None:

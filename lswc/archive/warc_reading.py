@@ -138,7 +138,9 @@ def record_in(file: IO[bytes], place: int, most: int) -> Record | None:
 
 def _taken(record: WarcRecord, most: int) -> Record:
     headers = {name.lower(): value for name, value in record.headers.items()}
-    wanted = min(most + HEADS, int(headers.get("content-length", 0))) if most else 0
+    if "content-length" not in headers:  # every record has one (ISO 28500:2017 §5.4)
+        raise ValueError("the file ends within the head of a record")
+    wanted = min(most + HEADS, int(headers["content-length"])) if most else 0
     block = record.reader.read(wanted) if wanted else b""
     if len(block) < wanted:
         raise ValueError("the file ends within a record")

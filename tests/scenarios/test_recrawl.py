@@ -11,6 +11,7 @@ import pytest
 
 from lswc.archive.digests import digest_of
 from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
+from lswc.crawl.web import open_web
 from tests.archive.raw import PORT, serving
 from tests.archive.reading import check, index, records
 from tests.archive.wire import chunked
@@ -135,6 +136,34 @@ def test_corpus_holds_what_has_not_changed(site: Site, tmp_path: Path) -> None:
     done = run([*SCRAPY, "corpus", str(tmp_path / "second")])
     assert done.returncode == 2
     assert "first holds no archive, but was crawled again: put it back" in done.stderr
+
+
+def test_what_was_visited_again_comes_with_a_recrawl(site: Site, tmp_path: Path) -> None:
+    site.add("www.one.co.th/b.html", page(OTHER))
+    again(site, "second", "first")
+    again(site, "third", "second", "first")
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for name in ("first", "second", "third"):
+        (tmp_path / name).rename(moved / name)
+    done = run([*SCRAPY, "check", *(str(moved / name) for name in ("third", "first"))])
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("All agree.") == 2
+    web = open_web(moved / "third")
+    bodies = {path: web.answer("www.one.co.th", path) for path in PAGES}
+    assert all(answer.status == 200 for answer in bodies.values())
+    assert bodies["/b.html"].body == (site.web / "www.one.co.th" / "b.html").read_bytes()
+    crawled = Site(moved / "third", tmp_path / "crawled")
+    crawled.crawl("-a", f"seeds={HOST}/")
+    assert sorted(crawled.urls) == sorted(HOST + path for path in PAGES)
+    (moved / "first").rename(tmp_path / "gone")
+    done = run([*SCRAPY, "wacz", str(moved / "third"), "--out", str(tmp_path / "x.wacz")])
+    assert done.returncode == 0
+    assert f"{moved / 'third'} visited again, isn't there: put it back" in done.stderr
+    done = run([*SCRAPY, "check", str(moved / "third")])
+    assert "visited again, isn't there" in done.stdout
+    assert done.returncode == 0
+    assert open_web(moved / "third").answer("www.one.co.th", "/a.html").status == 404
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fastwarc import WarcRecordType
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.captures import Captures
-from lswc.archive.volumes import is_archive, volumes_of
+from lswc.archive.volumes import begins_as_archive, is_archive, volumes_of
 from lswc.errors import ConfigError
 from lswc.plurals import numbered
 
@@ -68,7 +68,7 @@ def _is_page(file: Path) -> bool:
 
 def _of_file(file: Path) -> Iterator[Source]:
     try:
-        if is_archive(file):
+        if is_archive(file) or begins_as_archive(file):
             yield from _of_archive(file)
         else:
             with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
