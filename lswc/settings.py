@@ -80,6 +80,12 @@ LSWC_DOCUMENTS = True
 # Documents whose language can't be told (scans, encrypted and damaged files, older formats) are
 # archived too if a relevant page links to them, up to so many bytes in all. At 0 none are.
 LSWC_LINKED_DOCUMENTS = 10_000_000_000
+# Media types of linked files that are archived too, such as `image/*,audio/*,video/*`, or `*/*` for
+# all: what archived pages link to, and no page is. With LSWC_ARCHIVE=all each is, whatever its
+# type.
+LSWC_ARCHIVE_FILES: list[str] = []
+# Bytes of such a file, or of one of these types that a page shows: a longer one is cut there.
+LSWC_MAX_FILE = 20_000_000
 # Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.

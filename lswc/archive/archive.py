@@ -14,7 +14,7 @@ from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETR
 from lswc.archive.page_record import Parts
 from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.visit import Attempt
+from lswc.frontier.visit import STOPPED, Attempt
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
@@ -195,14 +195,18 @@ class Archive:
             case "all" | "relevant" if not visit.is_page and visit.lease.is_requisite:
                 return bool(visit.attempts)  # of an archived page
             case "all":
-                return True
+                # What begins a file that was left isn't the file.
+                return not visit.attempts or visit.attempts[-1].truncated != STOPPED
             case "relevant" if visit.record is not None:
                 record = visit.record
                 return bool(record.relevant or record.guessed or record.reason)
             case "relevant":
-                # A redirect or an error that a reader of the archived pages may meet.
+                # A redirect, an error or a file that a reader of the archived pages may meet.
                 linked = visit.lease.inherited == PageLanguage.TARGET
-                return linked and bool(visit.attempts) and visit.attempts[-1].status >= 300
+                is_wanted = visit.is_file or (
+                    visit.attempts[-1:] and visit.attempts[-1].status >= 300
+                )
+                return linked and bool(is_wanted)
         return False
 
     def _released(self, server: str) -> list[Attempt]:

@@ -43,6 +43,7 @@ _SIGNED = {"DEPTH_PRIORITY", "REDIRECT_PRIORITY_ADJUST", "RETRY_PRIORITY_ADJUST"
 """Settings that may be less than 0."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
+_MEDIA_TYPE = re.compile(r"\*/\*|[a-z0-9][a-z0-9!#$&^_.+-]*/(\*|[a-z0-9][a-z0-9!#$&^_.+-]*)")
 _HEADER = re.compile(r"[ -~]+")
 
 
@@ -145,6 +146,19 @@ def one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
     if setting not in known:
         raise ConfigError(f"{name}={setting!r} isn't one of: {', '.join(known)}")
     return setting
+
+
+def archived_files(settings: BaseSettings) -> tuple[str, ...]:
+    """Return the media types of linked files that are archived. Raises ConfigError."""
+    given = tuple(one.strip().lower() for one in settings.getlist("LSWC_ARCHIVE_FILES"))
+    for one in given:
+        if not _MEDIA_TYPE.fullmatch(one):
+            raise ConfigError(
+                f"LSWC_ARCHIVE_FILES: {one!r} isn't a media type, such as image/*, "
+                "application/zip, or */* for all"
+            )
+    archived = one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
+    return {"all": ("*/*",), "none": ()}.get(archived, given)
 
 
 def try_again(settings: BaseSettings) -> tuple[float, ...]:

@@ -63,6 +63,8 @@ class Crawl:
     read pages as ``reading`` says; ``reader`` does so in this process. Documents have up to
     ``max_document`` bytes;
     those that are archived because a relevant page links to them, ``linked_documents`` in all.
+    Other linked files are archived if their media type is one of ``files``, up to ``max_file``
+    bytes of each.
     ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
     an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
@@ -83,6 +85,8 @@ class Crawl:
     reader: PageReader
     readers: int
     max_document: int
+    files: tuple[str, ...]
+    max_file: int
     linked_documents: float
     headers: Mapping[str, str]
     browser: BrowserSettings | None
@@ -150,6 +154,8 @@ class Crawl:
             reader=reading.reader(),
             readers=checked.readers(settings),
             max_document=whole(settings, "LSWC_MAX_DOCUMENT"),
+            files=checked.archived_files(settings),
+            max_file=whole(settings, "LSWC_MAX_FILE"),
             linked_documents=number(settings, "LSWC_LINKED_DOCUMENTS"),
             sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=checked.requisites_share(settings),

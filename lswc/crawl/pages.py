@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lswc.crawl.readers import ReaderError, Unread
-from lswc.crawl.requests import headers_of, url_of, visit_of
+from lswc.crawl.requests import CUT, FILE, headers_of, url_of, visit_of
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import NEW, Outcome
 from lswc.reading.main_text.clean_text import NO_TEXT
-from lswc.reading.opt_outs import forbids_mining
+from lswc.reading.opt_outs import forbids_mining, robots_words
 from lswc.reading.page import without_closed
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import Kind, document_named, file_name, kind_of
@@ -62,6 +62,7 @@ LINKED = "linked by a relevant page"
 """Reason why a document is archived though its language can't be told."""
 
 _LINKED_DOCUMENTS = "linked documents"  # kind of counts
+_UNKEPT = frozenset({Outcome.NOARCHIVE, Outcome.NOINDEX})
 
 LinkFacts = tuple[Status, Locality, bool, Anchor, Named, bool]
 """What a link's facts have of its own: status of its target's unit, locality, whether its TLD is
@@ -145,6 +146,7 @@ class Page:
     def record(self) -> Record:
         """Return what is kept of the page, once the spider middlewares are done with it."""
         lease, identified = self.visit.lease, self.reading.identification
+        attempts = self.visit.attempts
         return Record(
             id=lease.id,
             url=self.visit.url,
@@ -171,10 +173,13 @@ class Page:
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
             rendered=self.visit.rendered,
-            truncated=self.visit.attempts[-1].truncated if self.visit.attempts else "",
+            truncated=attempts[-1].truncated if attempts else "",
             source=self.source,
             referrer=lease.referrer,
-            time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            # As in the archive, which a reader finds it by.
+            time=(attempts[-1].time if attempts else datetime.now(UTC)).isoformat(
+                timespec="milliseconds"
+            ),
             visit=lease.visits + 1,
             change=self.visit.change if lease.visits else NEW,
         )
@@ -272,6 +277,9 @@ class Pages:
         url = url_of(visit) if visit is not None else None
         if visit is None or url is None:
             return None  # of a request that another component sent
+        if FILE in response.flags:
+            self._take_file(visit, response)
+            return None
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         try:
             reading = await self.readers.read(asked, response.body)
@@ -290,6 +298,17 @@ class Pages:
             self.commits.commit(visit, self._left(asked, response.body))
             return None
         return self._page(visit, url, response, reading)
+
+    def _take_file(self, visit: Visit, response: Response) -> None:
+        """End the visit of a file that is linked to; it is archived if that isn't refused."""
+        words = robots_words(headers_of(response).get("x-robots-tag", ()))
+        if words & self.crawl.reader.obeyed & _UNKEPT or self.crawl.withholds(visit.opt_outs):
+            visit.withhold()
+        else:
+            visit.is_file = True
+            visit.tally["content", FILE] += 1
+            visit.tally["content", "file cut"] += CUT in response.flags
+        self.commits.commit(visit, Outcome.NOT_HTML)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash

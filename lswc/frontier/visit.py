@@ -202,6 +202,9 @@ class Rendered(NamedTuple):
 DISCONNECT = "disconnect"
 """Of an attempt that is ``truncated``: its connection was closed, or broke, within the body."""
 
+STOPPED = "unspecified"
+"""Of an attempt that is ``truncated``: no more of its body was wanted."""
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -329,7 +332,8 @@ class Visit:
     for what still comes. ``since`` is when the URL was handed out, in seconds of a monotonic clock;
     ``rest`` the seconds from then until its server may be asked again: the guest says them, and
     they are 0 until it lets something be asked. ``postponed`` says that the URL is tried again
-    another time: then nothing is kept of it but that it was tried.
+    another time: then nothing is kept of it but that it was tried. ``is_file`` says that what came
+    is no page, but a file that is archived as it is linked to.
     """
 
     lease: Lease
@@ -355,6 +359,7 @@ class Visit:
     rendered: bool = False
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    is_file: bool = False
     is_over: bool = False
     is_page: bool = field(init=False)
 

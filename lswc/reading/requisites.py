@@ -17,6 +17,7 @@ from lswc.language.document import Document
 from lswc.language.html import BOUNDS, flattened
 from lswc.outcomes import Outcome
 from lswc.reading import named_files
+from lswc.reading.playlists import in_playlist, is_playlist
 from lswc.safety.content_types import is_html
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class RequisiteReader:
         """Tell whether a requisite may need anything itself, so that it is worth to be read."""
         media_type = content_type.partition(";")[0].strip().lower()
         is_read = media_type in ("text/css", "image/svg+xml", *_SCRIPTS)
-        is_read = is_read or media_type == _JSON or _is_manifest(body)
+        is_read = is_read or media_type == _JSON or _is_manifest(body) or is_playlist(body)
         return is_read or is_html(content_type, body)
 
     def read(
@@ -210,6 +211,9 @@ class RequisiteReader:
             text = body[:MAX_SCRIPT].decode("utf-8", "replace")
             place = place or Place(url)
             found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
+        elif is_playlist(body):
+            text = body[:MAX_STYLE].decode("utf-8", "replace")
+            found = _absolute(((name, "media") for name in in_playlist(text)), Base(url), url)
         elif media_type == "image/svg+xml" or is_html(content_type, body):
             found = of_document(Document(body, content_type, url, self.bounds))
         elif _is_manifest(body):

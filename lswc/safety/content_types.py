@@ -187,6 +187,13 @@ def _by_signature(declared: Kind | None, body: bytes) -> Kind | None:
     return declared if declared in (*_FOLDERS, Kind.OPENDOCUMENT, Kind.EPUB) else None
 
 
+def is_among(content_type: str, wanted: Sequence[str]) -> bool:
+    """Tell whether a Content-Type is one of media types, such as ``image/*``; ``*/*`` are all."""
+    essence = _essence(content_type)
+    top = essence.partition("/")[0]
+    return any(one in (essence, f"{top}/*", "*/*") for one in wanted)
+
+
 def _essence(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
