@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from hashlib import sha256
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from lswc import __version__
-from lswc.archive import page_record
-from lswc.archive.cdxj import entries, index_of
+from lswc.archive.cdxj import index_of
 from lswc.archive.collection import collected, lines_of
 from lswc.archive.run_settings import lacking, settings_of_all
+from lswc.archive.wacz_pages import Pages
+from lswc.archive.wacz_signing import SOFTWARE
+from lswc.archive.zipnum import ZipNum
 from lswc.errors import writing
 from lswc.files import whole
-from lswc.outcomes import UNCHANGED
-from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.archive.wacz_pages import Texts
+    from lswc.archive.wacz_signing import SigningKey
+
 VERSION = "1.1.1"
 _PIECE = 1 << 20
-_BEGINNING = {"format": "json-pages-1.0", "id": "pages", "title": "Pages", "hasText": False}
 # A field that says nothing. How long the fields before a file are some readers only look up where
 # the directory has one, as ReplayWeb.page does; and those of a file that may be long are longer.
 _NOTHING = b"\xfe\xca\x00\x00"
@@ -44,13 +46,18 @@ class Written(NamedTuple):
 
 
 def write(
-    crawls: Sequence[Path], out: Path, say: Callable[[str, int, int], None] = lambda *_: None
+    crawls: Sequence[Path],
+    out: Path,
+    say: Callable[[str, int, int], None] = lambda *_: None,
+    texts: Texts | None = None,
+    key: SigningKey | None = None,
 ) -> Written:
     """Write the WARC files of crawls, their index and pages to ``out``, all of it or nothing.
 
     ``crawls`` are folders of crawls of one language, or of their workers; those that they visited
     again come with them. Of the pages those are named that are archived and in the language.
-    ``say`` hears of the files: what, how many are done, of how many. Raises LswcError.
+    ``say`` hears of the files: what, how many are done, of how many. With ``texts`` pages have
+    those, to be searched; with a ``key`` the file is signed. Raises LswcError.
     """
     collection = collected(crawls)
     names = collection.warcs()
@@ -64,10 +71,14 @@ def write(
             say("WARC files", number, len(warcs))
             packed.add(f"archive/{names[warc]}", _pieces(warc), ZIP_STORED)
         say("index", 0, 0)
-        captures = packed.add("indexes/index.cdxj", _index(names))
-        named = packed.add("pages/pages.jsonl", _pages(collection.crawls))
-        packed.finish(about)
-    return Written(len(warcs), captures, named - 1, collection.gone)
+        index = ZipNum(_index(names))
+        packed.add(f"indexes/{ZipNum.NAME}", index, ZIP_STORED)
+        packed.add("indexes/index.idx", index.blocks())
+        with Pages(collection.crawls, texts) as pages:
+            say("pages", 0, 0)
+            packed.add("pages/pages.jsonl", pages.lines())
+        packed.finish(about, key)
+    return Written(len(warcs), index.lines, pages.number, collection.gone)
 
 
 class _Packed:
@@ -94,19 +105,23 @@ class _Packed:
         self._resources.append({"name": name, "path": path, "hash": hashed, "bytes": size})
         return number
 
-    def finish(self, about: dict[str, object]) -> None:
-        """Add what says what is in the file, and the digest of that."""
+    def finish(self, about: dict[str, object], key: SigningKey | None) -> None:
+        """Add what says what is in the file, and the digest of that, signed if there is a key."""
         package = {
             "profile": "data-package",
             "wacz_version": VERSION,
-            "software": f"lswc/{__version__}",
+            "software": SOFTWARE,
+            "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "title": f"Web pages, language {about.get('language')}",
             "description": about.get("LSWC_DESCRIPTION") or "",
             "resources": list(self._resources),
         }
         text = json.dumps(package, ensure_ascii=False, indent=1).encode()
         self.add("datapackage.json", [text])
-        digest = {"path": "datapackage.json", "hash": self._resources[-1]["hash"]}
+        hashed = str(self._resources[-1]["hash"])
+        digest: dict[str, object] = {"path": "datapackage.json", "hash": hashed}
+        if key is not None:
+            digest["signedData"] = key.sign(hashed)
         self.add("datapackage-digest.json", [json.dumps(digest).encode()])
 
 
@@ -123,29 +138,3 @@ def _index(names: Mapping[Path, str]) -> Iterator[bytes]:
 
 def _has_index(warc: Path) -> bool:
     return index_of(warc).exists()
-
-
-def _pages(crawls: Iterable[Path]) -> Iterator[bytes]:
-    """Yield the lines of ``pages.jsonl``: what a reader may begin with."""
-    yield json.dumps(_BEGINNING).encode() + b"\n"
-    for number, crawl in enumerate(crawls):
-        yield from _pages_of(crawl, f"{number}-" if number else "")
-
-
-def _pages_of(crawl: Path, prefix: str) -> Iterator[bytes]:
-    """Yield the lines of a crawl's pages; ``prefix`` sets their numbers apart from others'."""
-    indexes = (crawl / "warc").glob("*.cdxj")
-    archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
-    for record in page_record.records(crawl):
-        wanted = any(record.get(name) for name in ("relevant", "guessed", "reason"))
-        visit = record.get("visit", 1)
-        wanted = wanted and record.get("change") != UNCHANGED
-        if wanted and fingerprint(record["url"]) in archived:
-            number = str(record["id"]) if visit == 1 else f"{record['id']}-{visit}"
-            page = {
-                "id": prefix + number,
-                "url": record["url"],
-                "ts": str(record["time"]).replace("+00:00", "Z"),
-                "title": record["title"],
-            }
-            yield json.dumps(page, ensure_ascii=False).encode(errors="replace") + b"\n"

@@ -19,18 +19,27 @@ class Command(UserCommand):
 
     usage = "<crawl folder> [folders of other crawls, or workers]"
     summary = "Pack what crawls archived into one WACZ file, to replay it anywhere"
-    options = (option("--out", "the file (default: <crawl folder>.wacz)", Path),)
+    options = (
+        option("--out", "the file (default: <crawl folder>.wacz)", Path),
+        option("--text", "with what pages say, so that they can be searched", False),
+        option("--sign", "file of a private key (PEM, P-384) to sign with; made if missing", Path),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.archive.wacz import write
+        from lswc.archive.wacz_signing import SigningKey
+        from lswc.corpus.full_texts import texts
 
         crawls = folders(args)
         out: Path = opts.out or crawls[0].with_name(f"{crawls[0].resolve().name}.wacz")
+        key = SigningKey(opts.sign) if opts.sign else None
         with working() as say:
-            written = write(crawls, out, say)
+            written = write(crawls, out, say, texts if opts.text else None, key)
         for said in written.gone:
             print(said, file=sys.stderr)
         print(
             f"{out}: {numbered(written.pages, 'page')}; {numbered(written.captures, 'capture')} in "
             f"{numbered(written.files, 'WARC file')}"
         )
+        if key is not None:
+            print(f"signed; the public key is {key.public}")
