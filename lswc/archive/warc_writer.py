@@ -6,6 +6,7 @@ A record is a member of gzip.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
@@ -20,7 +21,7 @@ from lswc.language.registry import three_letters
 from lswc.outcomes import CHANGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -91,11 +92,21 @@ RENDERED = RecordKind("resource", "text/html; charset=utf-8")
 REVISIT = RecordKind("revisit", "application/http; msgtype=response")
 
 
+Headers = Mapping[str, str | tuple[str, ...]]
+"""Headers of a record; those that are there several times have a tuple."""
+
+
 def packed(
-    kind: RecordKind, date: str, headers: Mapping[str, str], block: bytes, record_id: str = ""
+    kind: RecordKind, date: str, headers: Headers, block: bytes, record_id: str = ""
 ) -> bytes:
     """Return a record (ISO 28500:2017 §4) as a member of gzip; no header has a line break."""
-    more = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    more = "".join(
+        [
+            f"{name}: {one}\r\n"
+            for name, value in headers.items()
+            for one in ((value,) if isinstance(value, str) else value)
+        ]
+    )
     head = (
         f"WARC/1.1\r\nWARC-Type: {kind.type}\r\nWARC-Date: {date}\r\n"
         f"WARC-Record-ID: <urn:{record_id or new_id()}>\r\n"
@@ -103,6 +114,16 @@ def packed(
         f"{more}WARC-Block-Digest: sha1:{digest_of(block)}\r\n\r\n"
     )
     return igzip.compress(b"".join((head.encode(), block, b"\r\n\r\n")), _LEVEL)
+
+
+def _sent_by(attempt: Attempt, exchange: Exchange) -> dict[str, str | tuple[str, ...]]:
+    """Return by which protocols a response came, as the IIPC's proposals have it."""
+    version = exchange.head[:8].decode("latin-1").lower()
+    protocols = (version if version in ("http/1.0", "http/1.1") else "", attempt.protocol)
+    found: dict[str, str | tuple[str, ...]] = {"WARC-Protocol": (*filter(None, protocols),)}
+    if attempt.cipher:
+        found["WARC-Cipher-Suite"] = attempt.cipher
+    return found
 
 
 def _lines_of(head: bytes | bytearray) -> tuple[str, ...]:
@@ -154,13 +175,16 @@ class Originals:
         if not place:
             return None
         entry = os.pread(self._file.fileno(), _LONGEST, place - 1)
-        found, _, rest = entry.partition(b"\n")[0].decode("utf-8", "replace").partition(" ")
-        date, _, url = rest.partition(" ")
-        return Original(url, date, digest) if found == digest else None
+        told = entry.partition(b"\n")[0].decode("utf-8", "replace")
+        found, *rest = told.split(" ", 4)
+        if found != digest or len(rest) < 4:
+            return None
+        date, record, file, url = rest
+        return Original(url, date, digest, id=record, file=file)
 
     def keep(self, kept: Original) -> None:
         """Remember where a payload is stored."""
-        entry = f"{kept.digest} {kept.date} {kept.url}\n".encode()
+        entry = f"{kept.digest} {kept.date} {kept.id} {kept.file} {kept.url}\n".encode()
         if len(entry) > _LONGEST:
             return
         if self._end + len(entry) > self._room:
@@ -210,6 +234,7 @@ class WarcWriter:
         self._cdxj: Appended | None = None
         self._name = ""
         self._info_id = ""
+        self._file = ""
         self._originals = Originals(files.crawl)
         self._number = self._recover(committed)
 
@@ -229,7 +254,8 @@ class WarcWriter:
         for url, fields in entries(path):
             if fields["mime"] != "warc/revisit" and not url.startswith(DOM):
                 date = iso_date(fields["timestamp"])
-                self._originals.keep(Original(url, date, fields["digest"]))
+                file = fields["filename"]
+                self._originals.keep(Original(url, date, fields["digest"], file=file))
 
     def forget(self) -> None:
         """Refer to no payload stored so far."""
@@ -268,6 +294,7 @@ class WarcWriter:
             name = f"{self._prefix}-{time:%Y%m%d%H%M%S}-{self._number:05}"
             self._name = f"warc/{name}"
             self._warc = self._files.open(f"{self._name}.warc.gz")
+            self._file = self._warc.path.name
             self._cdxj = self._files.open(f"{self._name}.cdxj")
             self._info_id = new_id()
             headers = {"WARC-Filename": self._warc.path.name}
@@ -318,13 +345,16 @@ class WarcWriter:
         if seen is None and payload and is_whole:
             held = attempt.held
             seen = held if held is not None and digest in (held.digest, held.entity) else None
-            self._originals.keep(seen or Original(attempt.url, date, digest))
+            own = Original(attempt.url, date, digest, id=f"<urn:{record}>", file=self._file)
+            self._originals.keep(seen or own)
         earlier = attempt.unchanged or seen
         if earlier is not None:
             digest = earlier.digest
-        headers = shared | {"WARC-Payload-Digest": f"sha1:{digest}"}
+        headers: dict[str, str | tuple[str, ...]]
+        headers = {**shared, "WARC-Payload-Digest": f"sha1:{digest}"}
         if attempt.ip:
             headers["WARC-IP-Address"] = attempt.ip
+        headers |= _sent_by(attempt, exchange)
         if earlier is None:
             if attempt.truncated:
                 headers["WARC-Truncated"] = attempt.truncated
@@ -335,6 +365,10 @@ class WarcWriter:
                 "WARC-Refers-To-Target-URI": earlier.url,
                 "WARC-Refers-To-Date": earlier.date,
             }
+            if earlier.id:
+                headers["WARC-Refers-To"] = earlier.id
+            if earlier.file not in ("", self._file):
+                headers["WARC-Refers-To-Container"] = earlier.file
             # Replay shows nothing but the head of a revisit that has the status 304.
             block = b"" if attempt.unchanged else bytes(exchange.head)
             kind, mime = REVISIT, "warc/revisit"

@@ -183,12 +183,15 @@ class Original(NamedTuple):
     """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1).
 
     ``entity`` is the digest of its body without Transfer-Encoding, if the record has another's.
+    ``id`` is that of its record, and ``file`` the name of the WARC file, "" if that isn't known.
     """
 
     url: str
     date: str
     digest: str
     entity: str = ""
+    id: str = ""
+    file: str = ""
 
 
 class Rendered(NamedTuple):
@@ -216,7 +219,8 @@ class Attempt:
     is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
     does. ``rendered`` is the page as a browser showed it, if one did. ``unchanged`` is what an
     earlier crawl stored, if the server says that it still holds; ``held`` if it sent it again, or
-    something else.
+    something else. ``protocol`` and ``cipher`` say how it was sent, such as "tls/1.3" and
+    "TLS_AES_128_GCM_SHA256", "" without encryption.
     """
 
     url: str
@@ -231,6 +235,8 @@ class Attempt:
     unchanged: Original | None = None
     held: Original | None = None
     rendered: Rendered | None = None
+    protocol: str = ""
+    cipher: str = ""
 
 
 @dataclass(slots=True)  # frozen would take as long as all else that is done with a record

@@ -14,7 +14,7 @@ from lswc.archive.cdxj import entries
 from lswc.archive.digests import digest_of
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.visit import Attempt, Exchange, Original, Rendered
+from lswc.frontier.visit import Attempt, Exchange, Rendered
 from tests.archive.wire import chunked
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def test_a_stored_page_is_found_with_its_validators(tmp_path: Path) -> None:
     page.rendered = Rendered(b"what a browser made of it", URL, ())
     held = find([crawl(tmp_path / "one", page)], URL)
     assert held is not None
-    assert held.original == Original(URL, "2026-09-01T08:00:00Z", held.original.digest)
+    assert held.original[:3] == (URL, "2026-09-01T08:00:00Z", held.original.digest)
+    assert held.original.id.startswith("<urn:uuid:")
+    assert held.original.file.endswith("-00001.warc.gz")
     assert len(held.original.digest) == 32
     assert held.response.headers == ((b"Content-Type", b"text/html"), (b"ETag", b'"1"'))
     assert held.response.get("Content-Type") == "text/html"

@@ -96,6 +96,10 @@ def test_a_page_that_has_not_changed_is_archived_as_a_revisit(site: Site) -> Non
         assert revisit.headers["WARC-Refers-To-Date"] == original.headers["WARC-Date"]
         digest = original.headers["WARC-Payload-Digest"]
         assert revisit.headers["WARC-Payload-Digest"] == digest
+        assert revisit.headers["WARC-Refers-To"] == original.headers["WARC-Record-ID"]
+        container = revisit.headers["WARC-Refers-To-Container"]
+        assert (site.folder / "warc" / container).exists()
+        assert revisit.headers["WARC-Protocol"] == "http/1.1"
         # With the head of a 304, replay would show that, and nothing of the page.
         assert revisit.content == b""
         assert (lines[revisit.url]["mime"], lines[revisit.url]["status"]) == ("warc/revisit", "200")

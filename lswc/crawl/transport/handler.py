@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.transport.connection import Connection
+    from lswc.crawl.transport.encryption import Encryption
     from lswc.frontier.visit import Exchange, Visit
 
 _PORTS = {"http": 80, "https": 443}
@@ -91,12 +92,13 @@ class AttemptHandler(BaseHttpDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         attempt, visit = Attempt(request.url, datetime.now(UTC)), page_visit_of(request)
         try:
-            response, exchange = await self._exchanged(request, visit)
+            response, exchange, encryption = await self._exchanged(request, visit)
         except Exception as error:
             attempt.error = type(error).__name__
             self._note(request, visit, attempt)
             raise
         attempt.status = response.status
+        attempt.protocol, attempt.cipher = encryption
         attempt.mime = _media_type(response)
         attempt.size = len(response.body)
         attempt.ip = str(response.ip_address)
@@ -118,8 +120,10 @@ class AttemptHandler(BaseHttpDownloadHandler):
         else:
             visit.attempts.append(attempt)
 
-    async def _exchanged(self, request: Request, visit: Visit | None) -> tuple[Response, Exchange]:
-        """Return a request's response, and both as they were on the wire.
+    async def _exchanged(
+        self, request: Request, visit: Visit | None
+    ) -> tuple[Response, Exchange, Encryption]:
+        """Return a request's response, both as they were on the wire, and how that was encrypted.
 
         Raises what Scrapy's handlers raise.
         """
@@ -135,7 +139,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
                     connection.ask(answer)
                     await answer.head()
                     request.meta["download_latency"] = monotonic() - began
-                    return await self._read(request, visit, answer), answer.exchange
+                    response = await self._read(request, visit, answer)
+                    return response, answer.exchange, answer.encryption
                 finally:
                     self._end(place, connection, answer)
         except TimeoutError as error:
