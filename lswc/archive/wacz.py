@@ -6,12 +6,13 @@ import json
 from datetime import UTC, datetime
 from hashlib import sha256
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from os import SEEK_CUR
+from typing import IO, TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lswc.archive.cdxj import index_of
 from lswc.archive.collection import collected, lines_of
-from lswc.archive.run_settings import lacking, settings_of_all
+from lswc.archive.run_settings import lacking, settings_of, settings_of_all
 from lswc.archive.wacz_pages import Pages
 from lswc.archive.wacz_signing import SOFTWARE
 from lswc.archive.zipnum import ZipNum
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.archive.collection import Collection
     from lswc.archive.wacz_pages import Texts
     from lswc.archive.wacz_signing import SigningKey
 
@@ -71,14 +73,46 @@ def write(
             say("WARC files", number, len(warcs))
             packed.add(f"archive/{names[warc]}", _pieces(warc), ZIP_STORED)
         say("index", 0, 0)
-        index = ZipNum(_index(names))
-        packed.add(f"indexes/{ZipNum.NAME}", index, ZIP_STORED)
-        packed.add("indexes/index.idx", index.blocks())
-        with Pages(collection.crawls, texts) as pages:
-            say("pages", 0, 0)
-            packed.add("pages/pages.jsonl", pages.lines())
+        captures, pages = _add_lists(packed, collection, names, texts)
         packed.finish(about, key)
-    return Written(len(warcs), index.lines, pages.number, collection.gone)
+    return Written(len(warcs), captures, pages, collection.gone)
+
+
+class Hole(NamedTuple):
+    """What a WACZ file that was laid out leaves out: from a byte to another, a file's content."""
+
+    begin: int
+    end: int
+    path: Path
+
+
+def lay_out(collection: Collection, out: IO[bytes]) -> list[Hole]:
+    """Write what a WACZ file of crawls has besides WARC files, to be served with these.
+
+    There the file has holes, which take no room on a disk; WARC files that nobody reads aren't
+    read, and no digest of theirs is told. Raises LswcError.
+    """
+    names = collection.warcs()
+    if not names:
+        raise lacking(collection.crawls, "it has no WARC files: there is nothing to show")
+    with ZipFile(out, "w") as archive:
+        packed = _Packed(archive)
+        holes = [packed.leave_out(f"archive/{name}", warc) for warc, name in names.items()]
+        _add_lists(packed, collection, names, None)
+        packed.finish(settings_of(collection.crawls[0]), None)
+    return holes
+
+
+def _add_lists(
+    packed: _Packed, collection: Collection, names: Mapping[Path, str], texts: Texts | None
+) -> tuple[int, int]:
+    """Add the index and the pages; return how many captures and pages there are."""
+    index = ZipNum(_index(names))
+    packed.add(f"indexes/{ZipNum.NAME}", index, ZIP_STORED)
+    packed.add("indexes/index.idx", index.blocks())
+    with Pages(collection.crawls, texts) as pages:
+        packed.add("pages/pages.jsonl", pages.lines())
+        return index.lines, pages.number
 
 
 class _Packed:
@@ -104,6 +138,27 @@ class _Packed:
         name = path.rpartition("/")[2]
         self._resources.append({"name": name, "path": path, "hash": hashed, "bytes": size})
         return number
+
+    def leave_out(self, path: str, file: Path) -> Hole:
+        """Leave a hole where a file's content belongs, as it is; return where that is."""
+        size = file.stat().st_size
+        info = ZipInfo(path, _BEFORE)
+        info.file_size = info.compress_size = size
+        info.CRC = 0  # of what isn't read
+        info.extra = _NOTHING
+        out, archive = self._archive.fp, self._archive
+        if out is None:
+            raise ValueError("the file is closed")
+        out.seek(archive.start_dir)
+        info.header_offset = archive.start_dir
+        out.write(info.FileHeader(zip64=True))
+        begin = out.tell()
+        archive.start_dir = out.seek(size, SEEK_CUR)
+        archive.filelist.append(info)
+        archive.NameToInfo[path] = info
+        name = path.rpartition("/")[2]
+        self._resources.append({"name": name, "path": path, "hash": "", "bytes": size})
+        return Hole(begin, begin + size, file)
 
     def finish(self, about: dict[str, object], key: SigningKey | None) -> None:
         """Add what says what is in the file, and the digest of that, signed if there is a key."""

@@ -6,15 +6,21 @@ import json
 import subprocess
 import time
 from collections import Counter
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from lswc.archive import wacz
 from lswc.archive.cdxj import entries
+from lswc.archive.collection import collected
 from lswc.lab.demo.generate import prepare
+from lswc.monitor.player import served
+from lswc.monitor.replay import Player, server
 from tests.archive.replaying import (
     OFFLINE,
+    REPLAYWEBPAGE,
     WAYBACK,
     chromium,
     live,
@@ -261,3 +267,24 @@ def test_each_page_of_a_recrawl_opens_at_its_own_date_in_replaywebpage(
             framed.locator("p").first.wait_for()
             assert text in framed.locator("body").inner_text()
             assert f"/{when(site, url)}mp_/" in view.frames[-1].url
+
+
+@needs_replaywebpage
+def test_the_player_opens_a_capture_in_one_press(recrawled: tuple[Site, dict[str, str]]) -> None:
+    site, texts = recrawled
+    collection = collected([site.folder])
+    with served(collection) as archive:
+        serving = server(collection.crawls, Player(REPLAYWEBPAGE, archive), 0)
+        Thread(target=serving.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{serving.server_port}/"
+        with chromium(OFFLINE) as browser:
+            for url, text in texts.items():
+                view = browser.new_page()
+                view.goto(f"{address}?q={url[-6:]}")
+                title = view.locator("tbody a").first  # the latest crawl's comes first
+                title.click()
+                framed = view.frame_locator("replay-web-page iframe")
+                shown = framed.frame_locator("iframe").locator("body")
+                expect(shown).to_contain_text(text, timeout=60_000)
+        serving.shutdown()
+        serving.server_close()
