@@ -74,6 +74,10 @@ LSWC_SITEMAPS = False
 # Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
 # them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
 LSWC_BROWSER = "off"
+# Which pages the browser shows besides, so that what their scripts ask for is archived too: none
+# (`shells`); a share of the relevant pages, such as 0.1, or 1 for `all`; or those that URL patterns
+# name, such as `host:*.example.co.th`. Each takes a second of processor, and 60 seconds at most.
+LSWC_BROWSER_PAGES: list[str] = ["shells"]
 # Whether documents are collected as pages are: PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
 # RTF, plain text and CSV. At 0 no URL is asked for that ends as their names do.
 LSWC_DOCUMENTS = True

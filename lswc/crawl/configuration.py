@@ -76,7 +76,7 @@ class Crawl:
     Each relevant page is visited again ``revisit`` times a day, on the mean.
     ``earlier`` are the folders of crawls that this one visits again, the latest first.
     ``headers`` are those that each page is asked for with, and ``browser`` shows those that need
-    their scripts, if it isn't None.
+    their scripts, if it isn't None, and ``browser_pages`` besides.
     """
 
     language: Wanted
@@ -90,6 +90,7 @@ class Crawl:
     linked_documents: float
     headers: Mapping[str, str]
     browser: BrowserSettings | None
+    browser_pages: checked.BrowserPages
     max_duplicates: int
     quotas: Quotas
     politeness: Politeness
@@ -161,6 +162,7 @@ class Crawl:
             requisites_share=checked.requisites_share(settings),
             headers={"Accept-Language": accepted},
             browser=_browser(settings, accepted),
+            browser_pages=checked.browser_pages(settings),
             max_duplicates=whole(settings, "LSWC_MAX_DUPLICATES"),
             quotas=quotas,
             politeness=_politeness(settings),

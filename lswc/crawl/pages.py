@@ -283,7 +283,7 @@ class Pages:
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         try:
             reading = await self.readers.read(asked, response.body)
-            if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
+            if reading is not None and self._is_shown(visit, url, reading):
                 reading = await self.rendering.read(visit, response, asked, reading)
         except Unread as error:
             logger.warning("%s: %s", visit.url, error.outcome.sentence)
@@ -298,6 +298,13 @@ class Pages:
             self.commits.commit(visit, self._left(asked, response.body))
             return None
         return self._page(visit, url, response, reading)
+
+    def _is_shown(self, visit: Visit, url: Url, reading: PageReading) -> bool:
+        """Tell whether a page may be shown in a browser: it needs that, or was chosen."""
+        if reading.unwanted or visit.is_over:
+            return False
+        is_relevant = reading.identified == PageLanguage.TARGET and reading.kind == Kind.HTML
+        return reading.is_shell or (is_relevant and self.rendering.chooses(visit, url))
 
     def _take_file(self, visit: Visit, response: Response) -> None:
         """End the visit of a file that is linked to; it is archived if that isn't refused."""

@@ -54,7 +54,7 @@ _LAZY_SETS = ("data-srcset", "data-lazy-srcset")
 _LAZY_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _SELECTOR = (
     "img,source,input[src],video,audio,track[src],image,use,script,link[href],style,[style],"
-    "frame[src],iframe,object[data],embed[src],body[background],table[background],td[background],"
+    "frame[src],iframe,template,object[data],embed[src],body[background],table[background],td[background],"
     "th[background],base[href],[data-bg],[data-background],[data-background-image]"
 )
 _KIND_OF_TAG = {
@@ -81,7 +81,7 @@ _REFERENCES = {
 _KIND_OF_REL = {
     "stylesheet": "style", "icon": "icon", "apple-touch-icon": "icon", "mask-icon": "icon",
     "apple-touch-icon-precomposed": "icon", "apple-touch-startup-image": "icon",
-    "manifest": "manifest", "preload": "preload", "modulepreload": "script",
+    "manifest": "manifest", "import": "frame", "preload": "preload", "modulepreload": "script",
 }  # fmt: skip
 _KIND_OF_PRELOAD = {
     "style": "style", "script": "script", "worker": "script", "font": "font", "image": "image",
@@ -99,6 +99,21 @@ _BARE = re.compile(
     r"(?<![\w$.])(?:from|import)\s{0,20}\(?\s{0,20}[\"']([\w@][^\"'\s\\:]{0,500})[\"']"
 )
 _RUN = frozenset({"", "module", "text/javascript", "application/javascript", "application/json"})
+_TEMPLATES = frozenset(
+    {
+        "text/template",
+        "text/x-template",
+        "text/html",
+        "text/x-handlebars",
+        "text/x-handlebars-template",
+        "text/ng-template",
+        "text/x-mustache",
+        "text/x-jquery-tmpl",
+        "text/x-underscore-template",
+    }
+)
+_IN_TEMPLATE = "img,source,image,use,link[href],[style]"
+_FILLED_IN = re.compile(r"\{\{|\$\{|<%|\[\[|%7B%7B", re.IGNORECASE)
 _WRITTEN = 100  # script elements of a page that are read
 _MAX_MANIFEST = 100_000  # bytes
 _JSON = "application/json"  # that a script asked for: it may list what is shown
@@ -285,6 +300,8 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
             found += _absolute(_of_element(node), base, url)
             if node.tag == "script" and not node.attributes.get("src"):
                 found += written.take(node, base)
+            if named := _of_template(node):
+                found += [Requisite(one.url, GUESS) for one in _absolute(named, base, url)]
     kinds: dict[str, str] = {}
     for requisite in found:
         kinds.setdefault(*requisite)
@@ -399,6 +416,20 @@ def _of_element(node: LexborNode) -> Iterator[tuple[str, str]]:
         yield from _of_link(attributes)
     elif kind := _KIND_OF_TAG.get(tag):
         yield from _of_attributes(tag, kind, attributes)
+
+
+def _of_template(node: LexborNode) -> list[tuple[str, str]]:
+    """Return what a template of HTML names: scripts put it into the page, or not."""
+    if node.tag == "template":
+        inside = (node.html or "").partition(">")[2]
+    elif (node.attributes.get("type") or "").strip().lower() in _TEMPLATES:
+        inside = node.text()
+    else:
+        return []
+    page = flattened(inside[:_LONGEST].encode("utf-8", "replace"), BOUNDS)
+    named = chain.from_iterable(map(_of_element, LexborHTMLParser(page).css(_IN_TEMPLATE)))
+    # What is filled in isn't known: {{name}}, ${name}, <%= name %>.
+    return [(name, kind) for name, kind in named if not _FILLED_IN.search(name)]
 
 
 def _of_attributes(
