@@ -1,4 +1,4 @@
-"""How long ReplayWeb.page takes to open a page of a WACZ file.
+"""Opening of a WACZ file: how long ReplayWeb.page takes until a page of it is there.
 
 ``python -m benchmarks.wacz_opening [--pages 30000] [--out FOLDER] [--beside FILE] [--tries 3]``
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import ArchiveError, lines
 from lswc.archive.cdxj import fields_of, page_of
-from lswc.archive.digests import digest_of
 from lswc.archive.http_message import LARGEST
 from lswc.archive.warc_reading import record_at
+from lswc.archive.warc_writer import digest_of
 from lswc.frontier.visit import Original
 from lswc.urls import fingerprint
 

@@ -6,7 +6,10 @@ A record is a member of gzip.
 from __future__ import annotations
 
 import os
+import re
+from base64 import b32encode
 from collections.abc import Mapping
+from hashlib import sha1
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
@@ -14,7 +17,7 @@ from uuid import uuid4
 from isal import igzip
 
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
-from lswc.archive.digests import digest_of, payload_digest
+from lswc.archive.http_message import LARGEST, HttpResponse
 from lswc.errors import writing
 from lswc.frontier.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
@@ -90,6 +93,25 @@ REQUEST = RecordKind("request", "application/http; msgtype=request")
 RESPONSE = RecordKind("response", "application/http; msgtype=response")
 RENDERED = RecordKind("resource", "text/html; charset=utf-8")
 REVISIT = RecordKind("revisit", "application/http; msgtype=response")
+
+
+_TRANSFERRED = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+def digest_of(data: bytes) -> str:
+    """Return a digest as WARC files have it."""
+    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
+
+
+def payload_digest(head: bytes | bytearray, body: bytes) -> str:
+    """Return the digest of a response's payload: its body without a Transfer-Encoding.
+
+    A server may divide the same body into other chunks each time, and a payload is the entity
+    body (ISO 28500:2017 §5.9; RFC 9110 §6.4).
+    """
+    if _TRANSFERRED.search(head):
+        body = HttpResponse.of(bytes(head) + body).transferred(len(body) + LARGEST)
+    return digest_of(body)
 
 
 Headers = Mapping[str, str | tuple[str, ...]]

@@ -303,8 +303,10 @@ class Pages:
         """Tell whether a page may be shown in a browser: it needs that, or was chosen."""
         if reading.unwanted or visit.is_over:
             return False
+        if reading.is_shell or self.crawl.browser is None:
+            return reading.is_shell
         is_relevant = reading.identified == PageLanguage.TARGET and reading.kind == Kind.HTML
-        return reading.is_shell or (is_relevant and self.rendering.chooses(visit, url))
+        return is_relevant and self.rendering.chooses(visit, url)
 
     def _take_file(self, visit: Visit, response: Response) -> None:
         """End the visit of a file that is linked to; it is archived if that isn't refused."""

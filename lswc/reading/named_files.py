@@ -97,7 +97,8 @@ def in_script(text: str) -> Iterator[Named]:
     if "." not in text and "define" not in text and "require" not in text:
         return
     yield from islice(_chunks(text), MOST)
-    yield from islice((Named(*named) for named in amd_modules.named(text)), MOST)
+    if "define" in text or "require" in text:
+        yield from islice((Named(*named) for named in amd_modules.named(text)), MOST)
     text = _SLASHES.sub("/", text) if "\\" in text else text
     yield from islice(_asked_for(text), MOST)
     yield from islice(_literals(text), MOST)

@@ -11,9 +11,8 @@ import pytest
 from lswc.archive import warc_writer
 from lswc.archive.appended_files import ArchiveError, OpenFiles
 from lswc.archive.cdxj import entries
-from lswc.archive.digests import digest_of
 from lswc.archive.earlier_crawls import Earlier, Held
-from lswc.archive.warc_writer import WarcWriter
+from lswc.archive.warc_writer import WarcWriter, digest_of
 from lswc.frontier.visit import Attempt, Exchange, Rendered
 from tests.archive.wire import chunked
 

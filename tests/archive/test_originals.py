@@ -5,8 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from typing import TYPE_CHECKING
 
-from lswc.archive.digests import digest_of
-from lswc.archive.warc_writer import PLACES, Originals
+from lswc.archive.warc_writer import PLACES, Originals, digest_of
 from lswc.frontier.visit import Original
 
 if TYPE_CHECKING:

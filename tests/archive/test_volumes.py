@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from lswc.archive import volumes
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.captures import Captures
-from lswc.archive.digests import digest_of
 from lswc.archive.http_message import LARGEST
 from lswc.archive.volumes import volumes_of
+from lswc.archive.warc_writer import digest_of
 from tests.archive.wire import chunked, record, response
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from lswc.archive.digests import digest_of
-from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
+from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED, digest_of
 from lswc.crawl.web import open_web
 from tests.archive.raw import PORT, serving
 from tests.archive.reading import check, index, records
