@@ -77,7 +77,7 @@ _ROOTS = {
     b"opml": "opml",
     b"sparql": "sparql",
 }
-_MAGIC = {b"PAR1": "parquet", b"WARC/": "warc"}
+_MAGIC = {b"PAR1": "parquet", b"WARC/": "warc", b"filedesc://": "warc"}
 _NO_PAGE = (b"<?xml", b"<feed", b"<rss")
 
 
