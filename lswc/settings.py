@@ -74,12 +74,22 @@ LSWC_SITEMAPS = False
 # Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
 # them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
 LSWC_BROWSER = "off"
+# Which pages the browser shows besides, so that what their scripts ask for is archived too: none
+# (`shells`); a share of the relevant pages, such as 0.1, or 1 for `all`; or those that URL patterns
+# name, such as `host:*.example.co.th`. Each takes a second of processor, and 60 seconds at most.
+LSWC_BROWSER_PAGES: list[str] = ["shells"]
 # Whether documents are collected as pages are: PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
 # RTF, plain text and CSV. At 0 no URL is asked for that ends as their names do.
 LSWC_DOCUMENTS = True
 # Documents whose language can't be told (scans, encrypted and damaged files, older formats) are
 # archived too if a relevant page links to them, up to so many bytes in all. At 0 none are.
 LSWC_LINKED_DOCUMENTS = 10_000_000_000
+# Media types of linked files that are archived too, such as `image/*,audio/*,video/*`, or `*/*` for
+# all: what archived pages link to, and no page is. With LSWC_ARCHIVE=all each is, whatever its
+# type.
+LSWC_ARCHIVE_FILES: list[str] = []
+# Bytes of such a file, or of one of these types that a page shows: a longer one is cut there.
+LSWC_MAX_FILE = 20_000_000
 # Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.

@@ -4,3 +4,4 @@ LSWC_STRATEGY = "server_aggressive:T=10"
 CONCURRENT_REQUESTS = 30
 DOWNLOAD_DELAY = 90.0
 LSWC_SITEMAPS = 1
+LSWC_ARCHIVE_FILES = ["image/*", "audio/*", "video/*", "application/*"]

@@ -14,7 +14,7 @@ from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETR
 from lswc.archive.page_record import Parts
 from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.visit import Attempt
+from lswc.frontier.visit import STOPPED, Attempt
 from lswc.outcomes import OF_READERS, Outcome
 from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
@@ -195,15 +195,17 @@ class Archive:
             case "all" | "relevant" if not visit.is_page and visit.lease.is_requisite:
                 return bool(visit.attempts)  # of an archived page
             case "all":
-                return True
+                # What begins a file that was left isn't the file.
+                return not visit.attempts or visit.attempts[-1].truncated != STOPPED
             case "relevant" if visit.record is not None:
                 record = visit.record
                 return bool(record.relevant or record.guessed or record.reason)
             case "relevant":
-                # A redirect or an error that a reader of the archived pages may meet; a page that
-                # we failed to read.
+                # A redirect, an error or a file that a reader of the archived pages may meet; a
+                # page that we failed to read.
                 linked = visit.lease.inherited == PageLanguage.TARGET and bool(visit.attempts)
-                return linked and (visit.attempts[-1].status >= 300 or visit.outcome in OF_READERS)
+                is_wanted = visit.is_file or visit.outcome in OF_READERS
+                return linked and (is_wanted or visit.attempts[-1].status >= 300)
         return False
 
     def _released(self, server: str) -> list[Attempt]:

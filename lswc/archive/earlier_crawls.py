@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import ArchiveError, lines
 from lswc.archive.cdxj import fields_of, page_of
-from lswc.archive.warc_reading import LARGEST, record_at
+from lswc.archive.http_message import LARGEST
+from lswc.archive.warc_reading import record_at
+from lswc.archive.warc_writer import digest_of
 from lswc.frontier.visit import Original
 from lswc.urls import fingerprint
 
@@ -26,6 +28,15 @@ class Held(NamedTuple):
 
     original: Original
     response: HttpResponse
+
+    def sent(self) -> Original:
+        """Return where it was stored, to be compared with what is sent now.
+
+        Before, digests were of the chunks that a body came in.
+        """
+        if self.response.get("Transfer-Encoding") is None:
+            return self.original
+        return self.original._replace(entity=digest_of(self.response.transferred(LARGEST)))
 
 
 class Earlier:
@@ -118,7 +129,7 @@ class Earlier:
         """Return what is held of a URL; None if nothing is, or if it can't be read any more."""
         row = self._place(url)
         record = record_at(self._files[row[0]], row[1], LARGEST) if row else None
-        return _held(record, url) if record else None
+        return _held(record, url, self._files[row[0]].name) if row and record else None
 
 
 _TOGETHER = 500
@@ -153,10 +164,13 @@ def _entries(index: Path) -> Iterator[dict[str, str]]:
             raise ValueError(f"not a line of an index: {line[:80]!r}")
 
 
-def _held(record: Record, url: str) -> Held | None:
+def _held(record: Record, url: str, file: str) -> Held | None:
     about = record.headers
     # http and https twins share a fingerprint, but each has validators of its own.
     if record.url != url or about.get("warc-truncated"):
         return None
     digest = about.get("warc-payload-digest", "").removeprefix("sha1:")
-    return Held(Original(url, about.get("warc-date", ""), digest), record.response())
+    original = Original(
+        url, about.get("warc-date", ""), digest, id=about.get("warc-record-id", ""), file=file
+    )
+    return Held(original, record.response())

@@ -38,8 +38,15 @@ def language_of(crawl: Path, lang: str = "") -> Language:
 
 
 def earlier_of(crawl: Path) -> tuple[Path, ...]:
-    """Return the folders of the crawls that a crawl visited again. Raises ArchiveError."""
-    return tuple(Path(name) for name in _setting(crawl, "LSWC_RECRAWL"))
+    """Return the folders of the crawls that a crawl visited again.
+
+    One that isn't where it was is looked for beside the crawl: both may have been moved. Raises
+    ArchiveError.
+    """
+    named = [Path(str(name)) for name in settings_of(crawl).get("LSWC_RECRAWL") or ()]
+    beside = crawl.resolve().parent
+    moved = {path: beside / path.name for path in named if not path.is_dir()}
+    return tuple(new if (new := moved.get(path, path)).is_dir() else path for path in named)
 
 
 def opt_out_of(crawl: Path) -> str:

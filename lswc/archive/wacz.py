@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from hashlib import sha256
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from os import SEEK_CUR
+from typing import IO, TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from lswc import __version__
-from lswc.archive import page_record
-from lswc.archive.cdxj import entries, index, index_of
-from lswc.archive.run_settings import lacking, settings_of_all
+from lswc.archive.cdxj import index_of
+from lswc.archive.collection import collected, lines_of
+from lswc.archive.run_settings import lacking, settings_of, settings_of_all
+from lswc.archive.wacz_pages import Pages
+from lswc.archive.wacz_signing import SOFTWARE
+from lswc.archive.zipnum import ZipNum
 from lswc.errors import writing
 from lswc.files import whole
-from lswc.outcomes import UNCHANGED
-from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.archive.collection import Collection
+    from lswc.archive.wacz_pages import Texts
+    from lswc.archive.wacz_signing import SigningKey
+
 VERSION = "1.1.1"
 _PIECE = 1 << 20
-_BEGINNING = {"format": "json-pages-1.0", "id": "pages", "title": "Pages", "hasText": False}
 # A field that says nothing. How long the fields before a file are some readers only look up where
 # the directory has one, as ReplayWeb.page does; and those of a file that may be long are longer.
 _NOTHING = b"\xfe\xca\x00\x00"
@@ -31,36 +36,83 @@ _BEFORE = (1980, 1, 1, 0, 0, 0)  # the same for all files: what they hold has da
 
 
 class Written(NamedTuple):
-    """What is in a WACZ file: WARC files, captures in their index, and pages to begin with."""
+    """What is in a WACZ file: WARC files, captures in their index, and pages to begin with.
+
+    ``gone`` says what isn't, though crawls visited it again.
+    """
 
     files: int
     captures: int
     pages: int
+    gone: tuple[str, ...]
 
 
 def write(
-    crawls: Sequence[Path], out: Path, say: Callable[[str, int, int], None] = lambda *_: None
+    crawls: Sequence[Path],
+    out: Path,
+    say: Callable[[str, int, int], None] = lambda *_: None,
+    texts: Texts | None = None,
+    key: SigningKey | None = None,
 ) -> Written:
-    """Write a crawl's WARC files, their index and its pages to ``out``, all of it or nothing.
+    """Write the WARC files of crawls, their index and pages to ``out``, all of it or nothing.
 
-    ``crawls`` is its folder, or those of its workers. Of the pages those are named that are
-    archived and in the language. ``say`` hears of the files: what, how many are done, of how many.
-    Raises LswcError.
+    ``crawls`` are folders of crawls of one language, or of their workers; those that they visited
+    again come with them. Of the pages those are named that are archived and in the language.
+    ``say`` hears of the files: what, how many are done, of how many. With ``texts`` pages have
+    those, to be searched; with a ``key`` the file is signed. Raises LswcError.
     """
-    warcs = [warc for crawl in crawls for warc in sorted((crawl / "warc").glob("*.warc.gz"))]
+    collection = collected(crawls)
+    names = collection.warcs()
+    warcs = list(names)
     if not warcs:
         raise lacking(crawls, "it has no WARC files: there is nothing to pack")
-    about, names = settings_of_all(crawls), _names(warcs)
+    about = settings_of_all(crawls)
     with writing(out), whole(out) as beside, ZipFile(beside, "w") as archive:
         packed = _Packed(archive)
         for number, warc in enumerate(warcs):
             say("WARC files", number, len(warcs))
             packed.add(f"archive/{names[warc]}", _pieces(warc), ZIP_STORED)
         say("index", 0, 0)
-        captures = packed.add("indexes/index.cdxj", _index(names))
-        named = packed.add("pages/pages.jsonl", _pages(crawls))
-        packed.finish(about)
-    return Written(len(warcs), captures, named - 1)
+        captures, pages = _add_lists(packed, collection, names, texts)
+        packed.finish(about, key)
+    return Written(len(warcs), captures, pages, collection.gone)
+
+
+class Hole(NamedTuple):
+    """What a WACZ file that was laid out leaves out: from a byte to another, a file's content."""
+
+    begin: int
+    end: int
+    path: Path
+
+
+def lay_out(collection: Collection, out: IO[bytes]) -> list[Hole]:
+    """Write what a WACZ file of crawls has besides WARC files, to be served with these.
+
+    There the file has holes, which take no room on a disk; WARC files that nobody reads aren't
+    read, and no digest of theirs is told. Raises LswcError.
+    """
+    names = collection.warcs()
+    if not names:
+        raise lacking(collection.crawls, "it has no WARC files: there is nothing to show")
+    with ZipFile(out, "w") as archive:
+        packed = _Packed(archive)
+        holes = [packed.leave_out(f"archive/{name}", warc) for warc, name in names.items()]
+        _add_lists(packed, collection, names, None)
+        packed.finish(settings_of(collection.crawls[0]), None)
+    return holes
+
+
+def _add_lists(
+    packed: _Packed, collection: Collection, names: Mapping[Path, str], texts: Texts | None
+) -> tuple[int, int]:
+    """Add the index and the pages; return how many captures and pages there are."""
+    index = ZipNum(_index(names))
+    packed.add(f"indexes/{ZipNum.NAME}", index, ZIP_STORED)
+    packed.add("indexes/index.idx", index.blocks())
+    with Pages(collection.crawls, texts) as pages:
+        packed.add("pages/pages.jsonl", pages.lines())
+        return index.lines, pages.number
 
 
 class _Packed:
@@ -87,19 +139,44 @@ class _Packed:
         self._resources.append({"name": name, "path": path, "hash": hashed, "bytes": size})
         return number
 
-    def finish(self, about: dict[str, object]) -> None:
-        """Add what says what is in the file, and the digest of that."""
+    def leave_out(self, path: str, file: Path) -> Hole:
+        """Leave a hole where a file's content belongs, as it is; return where that is."""
+        size = file.stat().st_size
+        info = ZipInfo(path, _BEFORE)
+        info.file_size = info.compress_size = size
+        info.CRC = 0  # of what isn't read
+        info.extra = _NOTHING
+        out, archive = self._archive.fp, self._archive
+        if out is None:
+            raise ValueError("the file is closed")
+        out.seek(archive.start_dir)
+        info.header_offset = archive.start_dir
+        out.write(info.FileHeader(zip64=True))
+        begin = out.tell()
+        archive.start_dir = out.seek(size, SEEK_CUR)
+        archive.filelist.append(info)
+        archive.NameToInfo[path] = info
+        name = path.rpartition("/")[2]
+        self._resources.append({"name": name, "path": path, "hash": "", "bytes": size})
+        return Hole(begin, begin + size, file)
+
+    def finish(self, about: dict[str, object], key: SigningKey | None) -> None:
+        """Add what says what is in the file, and the digest of that, signed if there is a key."""
         package = {
             "profile": "data-package",
             "wacz_version": VERSION,
-            "software": f"lswc/{__version__}",
+            "software": SOFTWARE,
+            "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "title": f"Web pages, language {about.get('language')}",
             "description": about.get("LSWC_DESCRIPTION") or "",
             "resources": list(self._resources),
         }
         text = json.dumps(package, ensure_ascii=False, indent=1).encode()
         self.add("datapackage.json", [text])
-        digest = {"path": "datapackage.json", "hash": self._resources[-1]["hash"]}
+        hashed = str(self._resources[-1]["hash"])
+        digest: dict[str, object] = {"path": "datapackage.json", "hash": hashed}
+        if key is not None:
+            digest["signedData"] = key.sign(hashed)
         self.add("datapackage-digest.json", [json.dumps(digest).encode()])
 
 
@@ -109,51 +186,10 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _names(warcs: Iterable[Path]) -> dict[Path, str]:
-    """Return what each WARC file is called in the WACZ file: of two workers' they may be alike."""
-    names: dict[Path, str] = {}
-    for warc in warcs:
-        own, number = warc.name, 1
-        while own in names.values():
-            number += 1
-            own = warc.name.replace(".warc.gz", f"-{number}.warc.gz")
-        names[warc] = own
-    return names
-
-
 def _index(names: Mapping[Path, str]) -> Iterator[bytes]:
-    """Yield the lines of all indexes in order; that of a killed crawl isn't sorted yet."""
-    indexes = ((index_of(warc), warc.name, name) for warc, name in names.items())
-    yield from merge(*(_sorted(path, *both) for path, *both in indexes if path.exists()))
+    """Yield the lines of all indexes in order."""
+    yield from merge(*(lines_of(warc, name) for warc, name in names.items() if _has_index(warc)))
 
 
-def _sorted(path: Path, before: str, name: str) -> list[bytes]:
-    """Return the lines of an index whose WARC file gets another name."""
-    found = sorted(line for line, entry in index(path) if entry is not None)
-    if name == before:
-        return found
-    return [line.replace(f'"{before}"'.encode(), f'"{name}"'.encode()) for line in found]
-
-
-def _pages(crawls: Iterable[Path]) -> Iterator[bytes]:
-    """Yield the lines of ``pages.jsonl``: what a reader may begin with."""
-    yield json.dumps(_BEGINNING).encode() + b"\n"
-    for crawl in crawls:
-        yield from _pages_of(crawl)
-
-
-def _pages_of(crawl: Path) -> Iterator[bytes]:
-    indexes = (crawl / "warc").glob("*.cdxj")
-    archived = {fingerprint(url) for path in indexes for url, _ in entries(path)}
-    for record in page_record.records(crawl):
-        wanted = any(record.get(name) for name in ("relevant", "guessed", "reason"))
-        visit = record.get("visit", 1)
-        wanted = wanted and record.get("change") != UNCHANGED
-        if wanted and fingerprint(record["url"]) in archived:
-            page = {
-                "id": str(record["id"]) if visit == 1 else f"{record['id']}-{visit}",
-                "url": record["url"],
-                "ts": str(record["time"]).replace("+00:00", "Z"),
-                "title": record["title"],
-            }
-            yield json.dumps(page, ensure_ascii=False).encode(errors="replace") + b"\n"
+def _has_index(warc: Path) -> bool:
+    return index_of(warc).exists()

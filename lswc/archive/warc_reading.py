@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 HEADS = 1 << 20
 """Bytes of a block that are read besides those of a body: its head, and the sizes of its chunks."""
 
-LARGEST = 100_000_000
-"""Bytes of a body that are read: more than any page, or document, that a crawl keeps."""
-
 _ANY = WarcRecordType.any_type
 _GZIP, _BEGIN = b"\x1f\x8b\x08", b"WARC/"
 _SIGN = re.compile(rb"\x1f\x8b\x08|\r\n\r\nWARC/")
@@ -47,8 +44,11 @@ class Record:
         return self.headers.get("warc-target-uri", "").strip("<>")
 
     def response(self) -> HttpResponse:
-        """Return the HTTP response that its block is."""
-        return HttpResponse.of(self.block)
+        """Return the HTTP response that its block is; a resource comes without one."""
+        if self.type not in (WarcRecordType.resource, WarcRecordType.conversion):
+            return HttpResponse.of(self.block)
+        media_type = self.headers.get("content-type", "").encode(errors="replace")
+        return HttpResponse(200, ((b"Content-Type", media_type),), self.block)
 
 
 class Records:
@@ -122,15 +122,25 @@ def record_at(path: Path, place: int, most: int) -> Record | None:
     """Return the record of a file that begins at a place; None if it can't be read."""
     try:
         with path.open("rb") as file:
-            file.seek(place)
-            return _taken(next(ArchiveIterator(file, _ANY, parse_http=False)), most)
+            return record_in(file, place, most)
+    except OSError:
+        return None
+
+
+def record_in(file: IO[bytes], place: int, most: int) -> Record | None:
+    """Return the record that begins at a place of a file; None if it can't be read."""
+    file.seek(place)
+    try:
+        return _taken(next(ArchiveIterator(file, _ANY, parse_http=False)), most)
     except (OSError, ValueError, StopIteration):
         return None
 
 
 def _taken(record: WarcRecord, most: int) -> Record:
     headers = {name.lower(): value for name, value in record.headers.items()}
-    wanted = min(most + HEADS, int(headers.get("content-length", 0))) if most else 0
+    if "content-length" not in headers:  # every record has one (ISO 28500:2017 §5.4)
+        raise ValueError("the file ends within the head of a record")
+    wanted = min(most + HEADS, int(headers["content-length"])) if most else 0
     block = record.reader.read(wanted) if wanted else b""
     if len(block) < wanted:
         raise ValueError("the file ends within a record")

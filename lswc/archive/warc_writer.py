@@ -6,7 +6,9 @@ A record is a member of gzip.
 from __future__ import annotations
 
 import os
+import re
 from base64 import b32encode
+from collections.abc import Mapping
 from hashlib import sha1
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,13 +17,14 @@ from uuid import uuid4
 from isal import igzip
 
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
+from lswc.archive.http_message import LARGEST, HttpResponse
 from lswc.errors import writing
 from lswc.frontier.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
 from lswc.outcomes import CHANGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -40,6 +43,9 @@ _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = f"{_PROFILES}identical-payload-digest"
 NOT_MODIFIED = f"{_PROFILES}server-not-modified"
 """Profiles of revisit records (ISO 28500:2017 §6.7)."""
+
+AS_STORED = "200"
+"""What the index says of a page that hasn't changed: the status of what it refers to."""
 
 _LEVEL = 2  # of ISA-L's four: as small as zlib's 3, at a quarter of the time
 
@@ -89,11 +95,40 @@ RENDERED = RecordKind("resource", "text/html; charset=utf-8")
 REVISIT = RecordKind("revisit", "application/http; msgtype=response")
 
 
+_TRANSFERRED = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+def digest_of(data: bytes) -> str:
+    """Return a digest as WARC files have it."""
+    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
+
+
+def payload_digest(head: bytes | bytearray, body: bytes) -> str:
+    """Return the digest of a response's payload: its body without a Transfer-Encoding.
+
+    A server may divide the same body into other chunks each time, and a payload is the entity
+    body (ISO 28500:2017 §5.9; RFC 9110 §6.4).
+    """
+    if _TRANSFERRED.search(head):
+        body = HttpResponse.of(bytes(head) + body).transferred(len(body) + LARGEST)
+    return digest_of(body)
+
+
+Headers = Mapping[str, str | tuple[str, ...]]
+"""Headers of a record; those that are there several times have a tuple."""
+
+
 def packed(
-    kind: RecordKind, date: str, headers: Mapping[str, str], block: bytes, record_id: str = ""
+    kind: RecordKind, date: str, headers: Headers, block: bytes, record_id: str = ""
 ) -> bytes:
     """Return a record (ISO 28500:2017 §4) as a member of gzip; no header has a line break."""
-    more = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    more = "".join(
+        [
+            f"{name}: {one}\r\n"
+            for name, value in headers.items()
+            for one in ((value,) if isinstance(value, str) else value)
+        ]
+    )
     head = (
         f"WARC/1.1\r\nWARC-Type: {kind.type}\r\nWARC-Date: {date}\r\n"
         f"WARC-Record-ID: <urn:{record_id or new_id()}>\r\n"
@@ -103,9 +138,18 @@ def packed(
     return igzip.compress(b"".join((head.encode(), block, b"\r\n\r\n")), _LEVEL)
 
 
-def digest_of(data: bytes) -> str:
-    """Return a digest as WARC files have it: SHA-1 in base 32."""
-    return b32encode(sha1(data, usedforsecurity=False).digest()).decode()
+def _sent_by(attempt: Attempt, exchange: Exchange) -> dict[str, str | tuple[str, ...]]:
+    """Return by which protocols a response came, as the IIPC's proposals have it."""
+    version = exchange.head[:8].decode("latin-1").lower()
+    protocols = (version if version in ("http/1.0", "http/1.1") else "", attempt.protocol)
+    found: dict[str, str | tuple[str, ...]] = {"WARC-Protocol": (*filter(None, protocols),)}
+    if attempt.cipher:
+        found["WARC-Cipher-Suite"] = attempt.cipher
+    return found
+
+
+def _lines_of(head: bytes | bytearray) -> tuple[str, ...]:
+    return tuple(line.decode("latin-1") for line in bytes(head).splitlines() if line)
 
 
 def new_id() -> str:
@@ -114,8 +158,16 @@ def new_id() -> str:
 
 
 def warc_fields(values: Mapping[str, object]) -> bytes:
-    """Return ``application/warc-fields``; what could end a line is a blank."""
-    lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in values.items())
+    """Return ``application/warc-fields``; what could end a line is a blank.
+
+    A tuple has a line for each of its values.
+    """
+    every = (
+        (name, one)
+        for name, value in values.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+    )
+    lines = (f"{name}: {' '.join(str(value).split())}\r\n" for name, value in every)
     return "".join(lines).encode(errors="replace")
 
 
@@ -145,13 +197,16 @@ class Originals:
         if not place:
             return None
         entry = os.pread(self._file.fileno(), _LONGEST, place - 1)
-        found, _, rest = entry.partition(b"\n")[0].decode("utf-8", "replace").partition(" ")
-        date, _, url = rest.partition(" ")
-        return Original(url, date, digest) if found == digest else None
+        told = entry.partition(b"\n")[0].decode("utf-8", "replace")
+        found, *rest = told.split(" ", 4)
+        if found != digest or len(rest) < 4:
+            return None
+        date, record, file, url = rest
+        return Original(url, date, digest, id=record, file=file)
 
     def keep(self, kept: Original) -> None:
         """Remember where a payload is stored."""
-        entry = f"{kept.digest} {kept.date} {kept.url}\n".encode()
+        entry = f"{kept.digest} {kept.date} {kept.id} {kept.file} {kept.url}\n".encode()
         if len(entry) > _LONGEST:
             return
         if self._end + len(entry) > self._room:
@@ -201,6 +256,7 @@ class WarcWriter:
         self._cdxj: Appended | None = None
         self._name = ""
         self._info_id = ""
+        self._file = ""
         self._originals = Originals(files.crawl)
         self._number = self._recover(committed)
 
@@ -220,7 +276,8 @@ class WarcWriter:
         for url, fields in entries(path):
             if fields["mime"] != "warc/revisit" and not url.startswith(DOM):
                 date = iso_date(fields["timestamp"])
-                self._originals.keep(Original(url, date, fields["digest"]))
+                file = fields["filename"]
+                self._originals.keep(Original(url, date, fields["digest"], file=file))
 
     def forget(self) -> None:
         """Refer to no payload stored so far."""
@@ -242,7 +299,7 @@ class WarcWriter:
             for member, fields in self._members(attempt, exchange, about):
                 if fields:
                     stored = fields | {
-                        "status": str(attempt.status),
+                        "status": fields.get("status", str(attempt.status)),
                         "length": str(len(member)),
                         "offset": str(warc.end + len(data)),
                         "filename": warc.path.name,
@@ -259,6 +316,7 @@ class WarcWriter:
             name = f"{self._prefix}-{time:%Y%m%d%H%M%S}-{self._number:05}"
             self._name = f"warc/{name}"
             self._warc = self._files.open(f"{self._name}.warc.gz")
+            self._file = self._warc.path.name
             self._cdxj = self._files.open(f"{self._name}.cdxj")
             self._info_id = new_id()
             headers = {"WARC-Filename": self._warc.path.name}
@@ -288,6 +346,8 @@ class WarcWriter:
             fields = {"url": DOM + attempt.url, "mime": "text/html", "digest": digest_of(html)}
             yield packed(RENDERED, date, own, html), fields | told
         if about:
+            if attempt.unchanged:
+                about = {**about, "not-modified": _lines_of(exchange.head)}
             yield packed(METADATA, date, concurrent, warc_fields(about)), None
 
     def _response(
@@ -299,21 +359,24 @@ class WarcWriter:
         is_changed: bool,
     ) -> tuple[bytes, dict[str, str]]:
         date, payload = warc_date(attempt.time), b"".join(exchange.body)
-        digest = digest_of(payload)
+        digest = payload_digest(exchange.head, payload)
         # What was cut is the same as nothing: it may go on otherwise, and its page is read here.
         is_whole = attempt.truncated != DISCONNECT
         # A page that has changed may be as it was long ago: its versions are whole each.
         seen = self._originals.get(digest) if is_whole and not is_changed else None
         if seen is None and payload and is_whole:
             held = attempt.held
-            seen = held if held is not None and held.digest == digest else None
-            self._originals.keep(seen or Original(attempt.url, date, digest))
+            seen = held if held is not None and digest in (held.digest, held.entity) else None
+            own = Original(attempt.url, date, digest, id=f"<urn:{record}>", file=self._file)
+            self._originals.keep(seen or own)
         earlier = attempt.unchanged or seen
         if earlier is not None:
             digest = earlier.digest
-        headers = shared | {"WARC-Payload-Digest": f"sha1:{digest}"}
+        headers: dict[str, str | tuple[str, ...]]
+        headers = {**shared, "WARC-Payload-Digest": f"sha1:{digest}"}
         if attempt.ip:
             headers["WARC-IP-Address"] = attempt.ip
+        headers |= _sent_by(attempt, exchange)
         if earlier is None:
             if attempt.truncated:
                 headers["WARC-Truncated"] = attempt.truncated
@@ -324,8 +387,16 @@ class WarcWriter:
                 "WARC-Refers-To-Target-URI": earlier.url,
                 "WARC-Refers-To-Date": earlier.date,
             }
-            block, kind, mime = bytes(exchange.head), REVISIT, "warc/revisit"
+            if earlier.id:
+                headers["WARC-Refers-To"] = earlier.id
+            if earlier.file not in ("", self._file):
+                headers["WARC-Refers-To-Container"] = earlier.file
+            # Replay shows nothing but the head of a revisit that has the status 304.
+            block = b"" if attempt.unchanged else bytes(exchange.head)
+            kind, mime = REVISIT, "warc/revisit"
         fields = {"url": attempt.url, "mime": mime, "digest": digest}
+        if attempt.unchanged:
+            fields["status"] = AS_STORED
         return packed(kind, date, headers, block, record), fields
 
     def close(self, *, whole: bool = True) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import REDIS, UserCommand, one, option
+from lswc.cli.command import REDIS, UserCommand, folders, one, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
 from lswc.plurals import numbered
@@ -23,7 +23,8 @@ class Command(UserCommand):
     """Compares a crawl's frontier with all its files; exit code 1 if anything is wrong."""
 
     usage = (
-        "<crawl folder> [folders of other workers] [--repair] [--redis redis://... [--key NAME]]"
+        "<crawl folder> [folders of other crawls, or workers] [--repair]"
+        " [--redis redis://... [--key NAME]]"
     )
     summary = "Tell whether a crawl's frontier and files agree, and make them agree"
     options = (
@@ -41,11 +42,13 @@ class Command(UserCommand):
         if opts.redis or names_a_redis(crawl):
             self._check_worker(crawl, [Path(name) for name in args[1:]], opts)
             return
-        one(args, "crawl folder")
-        with working() as say:
-            say("check", 0, 0)
-            report = check(crawl)
-        self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
+        for crawl in folders(args):
+            if len(args) > 1:
+                print(crawl)
+            with working() as say:
+                say("check", 0, 0)
+                report = check(crawl)
+            self._told(crawl, report, partial(repair, crawl) if opts.repair else None)
 
     def _check_worker(self, crawl: Path, others: list[Path], opts: argparse.Namespace) -> None:
         from lswc.archive.check.agreement import check_worker, repair_worker

@@ -13,8 +13,9 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import DOM, entries, index_of, page_of
 from lswc.archive.check.recovery import repair
 from lswc.archive.earlier_crawls import Earlier, Held
+from lswc.archive.http_message import LARGEST
 from lswc.archive.run_settings import earlier_of, lacking
-from lswc.archive.warc_reading import LARGEST, Record, Records
+from lswc.archive.warc_reading import Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
 from lswc.outcomes import NEW, RECORDED
 from lswc.plurals import numbered

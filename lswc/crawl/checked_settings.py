@@ -7,7 +7,7 @@ import os
 import re
 from difflib import get_close_matches
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.settings import default_settings
 
@@ -21,6 +21,8 @@ from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from lswc.safety.url_patterns import Pattern
 
 MOST_READERS = 2
 """As many readers, at most, as one crawl keeps busy; LSWC_READERS may say more."""
@@ -44,7 +46,15 @@ _SIGNED = {"DEPTH_PRIORITY", "REDIRECT_PRIORITY_ADJUST", "RETRY_PRIORITY_ADJUST"
 """Settings that may be less than 0."""
 
 _CONTACT = re.compile(r"https?://[!-~]+\.[!-~]+|[!-?A-~]+@[!-?A-~]+\.[!-?A-~]+")
+_MEDIA_TYPE = re.compile(r"\*/\*|[a-z0-9][a-z0-9!#$&^_.+-]*/(\*|[a-z0-9][a-z0-9!#$&^_.+-]*)")
 _HEADER = re.compile(r"[ -~]+")
+
+
+class BrowserPages(NamedTuple):
+    """Which pages a browser shows: a ``share`` of the relevant ones, or what ``patterns`` name."""
+
+    share: float
+    patterns: tuple[Pattern, ...] = ()
 
 
 def check(settings: BaseSettings) -> None:
@@ -148,6 +158,19 @@ def one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
     return setting
 
 
+def archived_files(settings: BaseSettings) -> tuple[str, ...]:
+    """Return the media types of linked files that are archived. Raises ConfigError."""
+    given = tuple(one.strip().lower() for one in settings.getlist("LSWC_ARCHIVE_FILES"))
+    for one in given:
+        if not _MEDIA_TYPE.fullmatch(one):
+            raise ConfigError(
+                f"LSWC_ARCHIVE_FILES: {one!r} isn't a media type, such as image/*, "
+                "application/zip, or */* for all"
+            )
+    archived = one_of(settings, "LSWC_ARCHIVE", ARCHIVED)
+    return {"all": ("*/*",), "none": ()}.get(archived, given)
+
+
 def try_again(settings: BaseSettings) -> tuple[float, ...]:
     """Return LSWC_TRY_AGAIN, in seconds. Raises ConfigError."""
     given = settings.getlist("LSWC_TRY_AGAIN")
@@ -215,6 +238,28 @@ def patterns(settings: BaseSettings, name: str) -> tuple[str, ...]:
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from error
     return given
+
+
+def browser_pages(settings: BaseSettings) -> BrowserPages:
+    """Return which pages a browser shows that aren't empty without their scripts.
+
+    Raises ConfigError.
+    """
+    given = settings.getlist("LSWC_BROWSER_PAGES")
+    if given in ([], ["shells"]):
+        return BrowserPages(0.0)
+    if len(given) == 1 and given[0] == "all":
+        return BrowserPages(1.0)
+    if len(given) == 1 and str(given[0]).replace(".", "", 1).isdecimal():
+        if not 0 <= float(given[0]) <= 1:
+            raise ConfigError(f"LSWC_BROWSER_PAGES must be a share up to 1, not {given[0]!r}")
+        return BrowserPages(float(given[0]))
+    try:
+        return BrowserPages(0.0, patterns_of([str(one) for one in given]))
+    except ConfigError as error:
+        raise ConfigError(
+            f"LSWC_BROWSER_PAGES is shells, all, a share such as 0.1, or URL patterns: {error}"
+        ) from error
 
 
 def readers(settings: BaseSettings) -> int:

@@ -63,6 +63,8 @@ class Crawl:
     read pages as ``reading`` says; ``reader`` does so in this process. Documents have up to
     ``max_document`` bytes;
     those that are archived because a relevant page links to them, ``linked_documents`` in all.
+    Other linked files are archived if their media type is one of ``files``, up to ``max_file``
+    bytes of each.
     ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
     an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
@@ -74,7 +76,7 @@ class Crawl:
     Each relevant page is visited again ``revisit`` times a day, on the mean.
     ``earlier`` are the folders of crawls that this one visits again, the latest first.
     ``headers`` are those that each page is asked for with, and ``browser`` shows those that need
-    their scripts, if it isn't None.
+    their scripts, if it isn't None, and ``browser_pages`` besides.
     """
 
     language: Wanted
@@ -83,9 +85,12 @@ class Crawl:
     reader: PageReader
     readers: int
     max_document: int
+    files: tuple[str, ...]
+    max_file: int
     linked_documents: float
     headers: Mapping[str, str]
     browser: BrowserSettings | None
+    browser_pages: checked.BrowserPages
     max_duplicates: int
     quotas: Quotas
     politeness: Politeness
@@ -150,11 +155,14 @@ class Crawl:
             reader=reading.reader(),
             readers=checked.readers(settings),
             max_document=whole(settings, "LSWC_MAX_DOCUMENT"),
+            files=checked.archived_files(settings),
+            max_file=whole(settings, "LSWC_MAX_FILE"),
             linked_documents=number(settings, "LSWC_LINKED_DOCUMENTS"),
             sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=checked.requisites_share(settings),
             headers={"Accept-Language": accepted},
             browser=_browser(settings, accepted),
+            browser_pages=checked.browser_pages(settings),
             max_duplicates=whole(settings, "LSWC_MAX_DUPLICATES"),
             quotas=quotas,
             politeness=_politeness(settings),
@@ -233,7 +241,7 @@ class Crawl:
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
             **{name: settings.get(name) for name in _chosen(settings) if name not in _PRIVATE},
             "LSWC_EXPERIENCE": _LOGIN.sub("//", settings.get("LSWC_EXPERIENCE") or ""),
-            "LSWC_RECRAWL": [str(path) for path in self.earlier],
+            "LSWC_RECRAWL": [str(path.resolve()) for path in self.earlier],
             "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
             "LSWC_MAX_SERVER_BYTES": self.quotas.server.bytes,
             "LSWC_MAX_DOMAIN_PAGES": self.quotas.domain.pages,

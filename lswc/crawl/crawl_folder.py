@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lswc.archive import page_record
 from lswc.archive.check.recovery import refuse_older, repair
+from lswc.archive.collection import collected
 from lswc.errors import ConfigError, writing
 from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
@@ -45,7 +46,10 @@ def has_records(folder: Path) -> bool:
 
 
 def earlier_crawls(given: list[str], folder: Path) -> tuple[Path, ...]:
-    """Return the folders of LSWC_RECRAWL, for a crawl in ``folder``. Raises ConfigError."""
+    """Return the folders of LSWC_RECRAWL, and those that these visited again.
+
+    For a crawl in ``folder``. Raises ConfigError.
+    """
     earlier = tuple(Path(name) for name in given)
     for crawl in earlier:
         if not any((crawl / "warc").glob("*.cdxj")):
@@ -54,7 +58,8 @@ def earlier_crawls(given: list[str], folder: Path) -> tuple[Path, ...]:
             raise ConfigError(
                 f"LSWC_RECRAWL: {crawl} is this crawl's own folder: choose a new one, LSWC_CRAWL"
             )
-    return earlier
+    stored = (one for one in collected(earlier).crawls if any((one / "warc").glob("*.cdxj")))
+    return tuple(crawl for crawl in stored if crawl.resolve() != folder.resolve())
 
 
 REDIS = "redis.json"

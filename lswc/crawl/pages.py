@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from lswc.crawl.failures import count_mishaps
 from lswc.crawl.listings import is_front_page
 from lswc.crawl.readers import PageError, Unread
-from lswc.crawl.requests import headers_of, url_of, visit_of
+from lswc.crawl.requests import CUT, FILE, headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.walls import FEW_LINKS
 from lswc.errors import LswcError
@@ -21,7 +21,7 @@ from lswc.guest.internet import ClosingError
 from lswc.guest.twins import REMEMBERED
 from lswc.outcomes import NEW, Outcome
 from lswc.reading.main_text.clean_text import NO_TEXT
-from lswc.reading.opt_outs import forbids_mining
+from lswc.reading.opt_outs import forbids_mining, robots_words
 from lswc.reading.page import without_closed
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import (
@@ -79,6 +79,7 @@ LINKED = "linked by a relevant page"
 
 _DOORWAYS = (b"<form", b"<FORM", b"efresh", b"EFRESH")
 _LINKED_DOCUMENTS = "linked documents"  # kind of counts
+_UNKEPT = frozenset({Outcome.NOARCHIVE, Outcome.NOINDEX})
 
 LinkFacts = tuple[Status, Locality, bool, Anchor, Named, bool]
 """What a link's facts have of its own: status of its target's unit, locality, whether its TLD is
@@ -162,6 +163,7 @@ class Page:
     def record(self) -> Record:
         """Return what is kept of the page, once the spider middlewares are done with it."""
         lease, identified = self.visit.lease, self.reading.identification
+        attempts = self.visit.attempts
         return Record(
             id=lease.id,
             url=self.visit.url,
@@ -188,11 +190,14 @@ class Page:
             vary=self.reading.vary,
             opt_outs=self.visit.opt_outs,
             rendered=self.visit.rendered,
-            truncated=self.visit.attempts[-1].truncated if self.visit.attempts else "",
+            truncated=attempts[-1].truncated if attempts else "",
             cookies=self.visit.cookies,
             source=self.source,
             referrer=lease.referrer,
-            time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            # As in the archive, which a reader finds it by.
+            time=(attempts[-1].time if attempts else datetime.now(UTC)).isoformat(
+                timespec="milliseconds"
+            ),
             visit=lease.visits + 1,
             change=self.visit.change if lease.visits else NEW,
             unread=self.reading.unread_links,
@@ -322,12 +327,15 @@ class Pages:
         url = url_of(visit) if visit is not None else None
         if visit is None or url is None:
             return None  # of a request that another component sent
+        if FILE in response.flags:
+            self._take_file(visit, response)
+            return None
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         body, walls = response.body, self.walls
         reading = await self._first_read(visit, asked, body)
         if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
             response, reading = await walls.behind(visit, url, response, reading)
-        if reading is not None and reading.is_shell and not (reading.unwanted or visit.is_over):
+        if reading is not None and self._is_shown(visit, url, reading):
             reading = await self.rendering.read(visit, response, asked, reading)
         if visit.is_over:
             return None  # its lease has ended, or its place was blocked meanwhile
@@ -350,6 +358,26 @@ class Pages:
             return reading
         visit.tally["content", "front page read whole"] += 1
         return await self.readers.read(replace(asked, is_large=True), body)
+
+    def _is_shown(self, visit: Visit, url: Url, reading: PageReading) -> bool:
+        """Tell whether a page may be shown in a browser: it needs that, or was chosen."""
+        if reading.unwanted or visit.is_over:
+            return False
+        if reading.is_shell or self.crawl.browser is None:
+            return reading.is_shell
+        is_relevant = reading.identified == PageLanguage.TARGET and reading.kind == Kind.HTML
+        return is_relevant and self.rendering.chooses(visit, url)
+
+    def _take_file(self, visit: Visit, response: Response) -> None:
+        """End the visit of a file that is linked to; it is archived if that isn't refused."""
+        words = robots_words(headers_of(response).get("x-robots-tag", ()))
+        if words & self.crawl.reader.obeyed & _UNKEPT or self.crawl.withholds(visit.opt_outs):
+            visit.withhold()
+        else:
+            visit.is_file = True
+            visit.tally["content", FILE] += 1
+            visit.tally["content", "file cut"] += CUT in response.flags
+        self.commits.commit(visit, Outcome.NOT_HTML)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash

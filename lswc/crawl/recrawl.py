@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
-from lswc.archive.warc_reading import LARGEST
+from lswc.archive.http_message import LARGEST
 from lswc.crawl.composition import parts_of
 from lswc.crawl.pages import NOT_MODIFIED
 from lswc.crawl.requests import page_visit_of
@@ -73,7 +73,7 @@ class RecrawlMiddleware:
                 attempt.unchanged = held.original
             return _stored(held, response)
         if attempt is not None:
-            attempt.held = held.original
+            attempt.held = held.sent()
         return response
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lswc.guest.guest import Guest
     from lswc.reading.browser.messages import Wanted
     from lswc.reading.page import PageReading
+    from lswc.urls import Url
 
     Download = Callable[[Request], Awaitable[Response]]
     Refusal = Callable[[Visit, str], str | None]
@@ -62,6 +63,9 @@ HELD = 32_000_000
 
 SHELLS = "shells"
 """Kind of the counts of pages that need their scripts, by what became of them."""
+
+CHOSEN = "chosen, rendered"
+"""The name among these of pages that aren't empty, and were shown as LSWC_BROWSER_PAGES says."""
 
 ROUTES = "hash routes left"
 """The name among these of links to what such pages show by a fragment: no URL of its own."""
@@ -196,7 +200,25 @@ class Rendering:
         self._settings = crawl.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
-        self._read_again = self._asked = 0
+        self._pages = crawl.browser_pages
+        self._read_again = self._asked = self._relevant = 0
+        self._chosen: set[int] = set()
+
+    def chooses(self, visit: Visit, url: Url) -> bool:
+        """Tell whether a relevant page is shown that isn't empty without its scripts.
+
+        Of several by its share, evenly. It doesn't count among those that are.
+        """
+        is_sent = bool(visit.attempts) and visit.attempts[-1].unchanged is None
+        if self._browser is None or not is_sent:
+            return False
+        self._relevant += 1
+        share = self._pages.share
+        is_next = int(self._relevant * share) > int((self._relevant - 1) * share)
+        if not is_next and not any(pattern.holds(url) for pattern in self._pages.patterns):
+            return False
+        self._chosen.add(visit.lease.token)
+        return True
 
     async def read(
         self, visit: Visit, response: Response, asked: Asked, shell: PageReading
@@ -206,7 +228,10 @@ class Rendering:
         Each page that was read allows a share of another to be shown. Raises Unread and
         ReaderError.
         """
-        rendered = await self.of(visit, response)
+        try:
+            rendered = await self.of(visit, response)
+        finally:
+            self._chosen.discard(visit.lease.token)
         if rendered is None or not visit.attempts:
             return shell
         visit.attempts[-1].rendered, visit.rendered = rendered, True
@@ -236,7 +261,7 @@ class Rendering:
             )
             try:
                 rendered = await self._shown(self._browser, needs, response)
-                outcome = "rendered"
+                outcome = CHOSEN if visit.lease.token in self._chosen else "rendered"
             except Unshown as error:
                 outcome = error.outcome
         visit.tally[SHELLS, outcome] += 1
@@ -244,7 +269,7 @@ class Rendering:
 
     async def _shown(self, browser: Browser, needs: Needs, response: Response) -> Rendered:
         """Show a page. Raises Unshown."""
-        self._asked += 1
+        self._asked += needs.visit.lease.token not in self._chosen
         content_type = declared_type(headers_of(response))
         try:
             shell = Shell(response.url, content_type)
@@ -263,6 +288,8 @@ class Rendering:
         """Return why a page isn't shown; "" if it is."""
         if self._browser is None:
             return Outcome.NOT_RENDERED
+        if visit.lease.token in self._chosen:
+            return ""
         read = self._readers.pages - self._read_again
         if not SHARE or self._asked >= AT_FIRST + SHARE * read:
             return Outcome.RENDERED_ENOUGH

@@ -45,6 +45,9 @@ STEP = "lswc_step"
 CUT = "cut"
 """Flag of a response whose body goes on: it was cut at the limit."""
 
+FILE = "linked file"
+"""Flag of a response that is no page, and is archived as a file that an archived page links to."""
+
 BROKEN_OFF = "broken off"
 """Flag of a response whose connection was closed, or broke, within its body."""
 

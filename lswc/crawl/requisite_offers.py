@@ -42,7 +42,7 @@ UNPROVED = 100
 logger = logging.getLogger(__name__)
 
 _LEAVES = frozenset({"image", "icon", "font", "media", "data"})
-_MAY_NEED_MORE = (".svg", ".js", ".mjs", ".css", ".json")
+_MAY_NEED_MORE = (".svg", ".js", ".mjs", ".css", ".json", ".m3u8", ".mpd")
 
 
 @dataclass(slots=True)

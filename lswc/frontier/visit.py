@@ -189,11 +189,18 @@ class Exchange:
 
 
 class Original(NamedTuple):
-    """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1)."""
+    """Where a payload is stored: its URL, date (WARC's form) and digest (base 32 of SHA-1).
+
+    ``entity`` is the digest of its body without Transfer-Encoding, if the record has another's.
+    ``id`` is that of its record, and ``file`` the name of the WARC file, "" if that isn't known.
+    """
 
     url: str
     date: str
     digest: str
+    entity: str = ""
+    id: str = ""
+    file: str = ""
 
 
 class Rendered(NamedTuple):
@@ -207,6 +214,9 @@ class Rendered(NamedTuple):
 DISCONNECT = "disconnect"
 """Of an attempt that is ``truncated``: its connection was closed, or broke, within the body."""
 
+STOPPED = "unspecified"
+"""Of an attempt that is ``truncated``: no more of its body was wanted."""
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -218,7 +228,8 @@ class Attempt:
     is archived or nothing came; ``truncated`` says why its body isn't whole, as WARC-Truncated
     does. ``rendered`` is the page as a browser showed it, if one did. ``unchanged`` is what an
     earlier crawl stored, if the server says that it still holds; ``held`` if it sent it again, or
-    something else.
+    something else. ``protocol`` and ``cipher`` say how it was sent, such as "tls/1.3" and
+    "TLS_AES_128_GCM_SHA256", "" without encryption.
     """
 
     url: str
@@ -233,6 +244,8 @@ class Attempt:
     unchanged: Original | None = None
     held: Original | None = None
     rendered: Rendered | None = None
+    protocol: str = ""
+    cipher: str = ""
 
 
 @dataclass(slots=True)  # frozen would take as long as all else that is done with a record
@@ -339,7 +352,8 @@ class Visit:
     for what still comes. ``since`` is when the URL was handed out, in seconds of a monotonic clock;
     ``rest`` the seconds from then until its server may be asked again: the guest says them, and
     they are 0 until it lets something be asked. ``postponed`` says that the URL is tried again
-    another time: then nothing is kept of it but that it was tried.
+    another time: then nothing is kept of it but that it was tried. ``is_file`` says that what came
+    is no page, but a file that is archived as it is linked to.
     """
 
     lease: Lease
@@ -366,6 +380,7 @@ class Visit:
     cookies: str = ""
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    is_file: bool = False
     is_over: bool = False
     is_page: bool = field(init=False)
 

@@ -13,6 +13,8 @@ from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lswc.reading import amd_modules
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -92,9 +94,11 @@ def public_path(text: str) -> str | None:
 
 def in_script(text: str) -> Iterator[Named]:
     """Yield what a script names, the surest first: chunks, then literals."""
-    if "." not in text:
+    if "." not in text and "define" not in text and "require" not in text:
         return
     yield from islice(_chunks(text), MOST)
+    if "define" in text or "require" in text:
+        yield from islice((Named(*named) for named in amd_modules.named(text)), MOST)
     text = _SLASHES.sub("/", text) if "\\" in text else text
     yield from islice(_asked_for(text), MOST)
     yield from islice(_literals(text), MOST)

@@ -18,6 +18,7 @@ from lswc.language.html import BOUNDS, flattened
 from lswc.mishaps import REQUISITE, Mishaps
 from lswc.outcomes import Outcome
 from lswc.reading import named_files
+from lswc.reading.playlists import in_playlist, is_playlist
 from lswc.safety.content_types import is_html
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _LAZY_SETS = ("data-srcset", "data-lazy-srcset")
 _LAZY_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _SELECTOR = (
     "img,source,input[src],video,audio,track[src],image,use,script,link[href],style,[style],"
-    "frame[src],iframe,object[data],embed[src],body[background],table[background],td[background],"
+    "frame[src],iframe,template,object[data],embed[src],body[background],table[background],td[background],"
     "th[background],base[href],[data-bg],[data-background],[data-background-image]"
 )
 _KIND_OF_TAG = {
@@ -81,7 +82,7 @@ _REFERENCES = {
 _KIND_OF_REL = {
     "stylesheet": "style", "icon": "icon", "apple-touch-icon": "icon", "mask-icon": "icon",
     "apple-touch-icon-precomposed": "icon", "apple-touch-startup-image": "icon",
-    "manifest": "manifest", "preload": "preload", "modulepreload": "script",
+    "manifest": "manifest", "import": "frame", "preload": "preload", "modulepreload": "script",
 }  # fmt: skip
 _KIND_OF_PRELOAD = {
     "style": "style", "script": "script", "worker": "script", "font": "font", "image": "image",
@@ -99,6 +100,21 @@ _BARE = re.compile(
     r"(?<![\w$.])(?:from|import)\s{0,20}\(?\s{0,20}[\"']([\w@][^\"'\s\\:]{0,500})[\"']"
 )
 _RUN = frozenset({"", "module", "text/javascript", "application/javascript", "application/json"})
+_TEMPLATES = frozenset(
+    {
+        "text/template",
+        "text/x-template",
+        "text/html",
+        "text/x-handlebars",
+        "text/x-handlebars-template",
+        "text/ng-template",
+        "text/x-mustache",
+        "text/x-jquery-tmpl",
+        "text/x-underscore-template",
+    }
+)
+_IN_TEMPLATE = "img,source,image,use,link[href],[style]"
+_FILLED_IN = re.compile(r"\{\{|\$\{|<%|\[\[|%7B%7B", re.IGNORECASE)
 _WRITTEN = 100  # script elements of a page that are read
 _MAX_MANIFEST = 100_000  # bytes
 _JSON = "application/json"  # that a script asked for: it may list what is shown
@@ -198,7 +214,7 @@ class RequisiteReader:
         """Tell whether a requisite may need anything itself, so that it is worth to be read."""
         media_type = content_type.partition(";")[0].strip().lower()
         is_read = media_type in ("text/css", "image/svg+xml", *_SCRIPTS)
-        is_read = is_read or media_type == _JSON or _is_manifest(body)
+        is_read = is_read or media_type == _JSON or _is_manifest(body) or is_playlist(body)
         return is_read or is_html(content_type, body)
 
     def read(
@@ -215,6 +231,9 @@ class RequisiteReader:
             text = body[:MAX_SCRIPT].decode("utf-8", "replace")
             place = place or Place(url)
             found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
+        elif is_playlist(body):
+            text = body[:MAX_STYLE].decode("utf-8", "replace")
+            found = _absolute(((name, "media") for name in in_playlist(text)), Base(url), url)
         elif media_type == "image/svg+xml" or is_html(content_type, body):
             found = of_document(Document(body, content_type, url, self.bounds))
         elif _is_manifest(body):
@@ -292,6 +311,8 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
                 found += _absolute(_of_element(node), base, url)
                 if node.tag == "script" and not node.attributes.get("src"):
                     found += written.take(node, base)
+                if named := _of_template(node):
+                    found += [Requisite(one.url, GUESS) for one in _absolute(named, base, url)]
         except Exception as error:  # of ours: it costs what this element names
             mishaps.take(REQUISITE, error)
     kinds: dict[str, str] = {}
@@ -409,6 +430,20 @@ def _of_element(node: LexborNode) -> Iterator[tuple[str, str]]:
         yield from _of_link(attributes)
     elif kind := _KIND_OF_TAG.get(tag):
         yield from _of_attributes(tag, kind, attributes)
+
+
+def _of_template(node: LexborNode) -> list[tuple[str, str]]:
+    """Return what a template of HTML names: scripts put it into the page, or not."""
+    if node.tag == "template":
+        inside = (node.html or "").partition(">")[2]
+    elif (node.attributes.get("type") or "").strip().lower() in _TEMPLATES:
+        inside = node.text()
+    else:
+        return []
+    page = flattened(inside[:_LONGEST].encode("utf-8", "replace"), BOUNDS)
+    named = chain.from_iterable(map(_of_element, LexborHTMLParser(page).css(_IN_TEMPLATE)))
+    # What is filled in isn't known: {{name}}, ${name}, <%= name %>.
+    return [(name, kind) for name, kind in named if not _FILLED_IN.search(name)]
 
 
 def _of_attributes(

@@ -275,6 +275,13 @@ def _charsets(parameters: str) -> Iterator[str]:
             yield charset
 
 
+def is_among(content_type: str, wanted: Sequence[str]) -> bool:
+    """Tell whether a Content-Type is one of media types, such as ``image/*``; ``*/*`` are all."""
+    essence = _essence(content_type)
+    top = essence.partition("/")[0]
+    return any(one in (essence, f"{top}/*", "*/*") for one in wanted)
+
+
 def _essence(content_type: str) -> str:
     return _extracted(content_type).partition(";")[0]
 

@@ -6,10 +6,13 @@ import gzip
 import json
 import subprocess
 import sys
+from base64 import b32encode
+from hashlib import sha1
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import ChunkedDataReader
 
 from lswc.archive.cdxj import entries
 
@@ -61,12 +64,32 @@ def member(folder: Path, fields: dict[str, str]) -> Read:
 
 
 def check(folder: Path) -> None:
-    """Fail the test unless ``warcio check`` passes every file."""
+    """Fail the test unless ``warcio check`` passes every file.
+
+    It takes a payload digest for that of the chunks: in chunks it is to be that of what they hold.
+    """
     files = sorted((folder / "warc").glob("*.warc.gz"))
     command = [sys.executable, "-m", "warcio.cli", "check", "-v", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    failed = [line for line in done.stdout.splitlines() if "fail" in line]
+    assert all("payload digest failed" in line for line in failed), done.stdout + done.stderr
+    assert len(failed) <= sum(map(_in_chunks, files)), done.stdout + done.stderr
     assert "digest pass" in done.stdout
+
+
+def _in_chunks(path: Path) -> int:
+    """Return how many records of a file are in chunks; each has the digest of what they hold."""
+    found = 0
+    with path.open("rb") as file:
+        for record in ArchiveIterator(file):
+            http = record.http_headers if record.rec_type == "response" else None
+            if http is not None and http.get_header("Transfer-Encoding") == "chunked":
+                reader = ChunkedDataReader(record.raw_stream)
+                body = b"".join(iter(lambda: reader.read(), b""))  # noqa: B023
+                digest = b32encode(sha1(body, usedforsecurity=False).digest()).decode()
+                assert record.rec_headers.get_header("WARC-Payload-Digest") == f"sha1:{digest}"
+                found += 1
+    return found
 
 
 def blocks(folder: Path) -> dict[str, bytes]:

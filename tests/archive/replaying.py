@@ -24,10 +24,12 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.sync_api import sync_playwright
 
+from lswc.archive.collection import collected
+from lswc.monitor.replay import lay_out
 from tests.ports import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from playwright.sync_api import Browser, Frame, Page
 
@@ -111,15 +113,22 @@ def seen(
 
 
 @contextmanager
-def pywb(folder: Path, *options: str) -> Iterator[str]:
-    """Run pywb over a crawl's folder, as collection ``crawl``; yields its address."""
+def pywb(folder: Path, *options: str, crawls: Sequence[Path] = ()) -> Iterator[str]:
+    """Run pywb over a crawl's folder, as collection ``crawl``, as it is; yields its address.
+
+    Over ``crawls``, if there are any: what they archived is laid out in the folder.
+    """
     port = free_port()
     home = folder / "pywb"
     home.mkdir(exist_ok=True)
-    warc = folder / "warc"
+    index = archive = folder / "warc"
+    if crawls:
+        warcs = collected(crawls).warcs()
+        lay_out(home, warcs)
+        index, archive = home / "index", home / "archive"
     (home / "config.yaml").write_text(
-        f"framed_replay: false\ncollections:\n  crawl:\n    index_paths: {warc}/\n"
-        f"    archive_paths: {warc}/\n"
+        f"framed_replay: false\ncollections:\n  crawl:\n    index_paths: {index}/\n"
+        f"    archive_paths: {archive}/\n"
     )
     server = subprocess.Popen(
         [WAYBACK, "-p", str(port), "-b", "127.0.0.1", *options],
@@ -171,8 +180,9 @@ def replaywebpage(wacz: Path, folder: Path) -> Iterator[str]:
     shutil.copy(wacz, folder / "crawl.wacz")
     (folder / "view.html").write_text(
         "<!doctype html><style>* { margin: 0; border: 0 }</style><script src=/ui.js></script>"
+        "<script>const asked = location.search.slice(1).split(`&ts=`)</script>"
         "<script>document.write(`<replay-web-page source=/crawl.wacz embed=replayonly "
-        "style='display: block; height: 100vh' url='${location.search.slice(1)}'>`)</script>"
+        "style='display: block; height: 100vh' url='${asked[0]}' ts='${asked[1] || ``}'>`)</script>"
     )
     handler = partial(_Pieces, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections import Counter
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
+from lswc.archive import wacz
 from lswc.archive.cdxj import entries
+from lswc.archive.collection import collected
 from lswc.lab.demo.generate import prepare
+from lswc.monitor.player import served
+from lswc.monitor.replay import Player, server
 from tests.archive.replaying import (
     OFFLINE,
+    REPLAYWEBPAGE,
     WAYBACK,
     chromium,
     live,
@@ -184,3 +192,99 @@ def test_thai_tis_620_and_zawgyi_are_replayed(site: Site) -> None:
             view = browser.new_page()
             view.goto(f"{address}/crawl/2/{url}")
             assert text.strip() in view.inner_text("body")
+
+
+@pytest.fixture
+def recrawled(site: Site, tmp_path: Path) -> tuple[Site, dict[str, str]]:
+    """Three crawls of a site, each of what the one before stored; and each page's text now.
+
+    One page has changed since the first crawl, one since the second, one never.
+    """
+    host = "http://www.one.co.th"
+    site.seeds(f"{host}/")
+    front = page(THAI, "/a.html", "/b.html", "/c.html")
+    site.add("www.one.co.th/", front)
+    for name in ("a", "b", "c"):
+        site.add(f"www.one.co.th/{name}.html", page(f"{THAI} first-{name}"))
+    site.crawl(LSWC_ARCHIVE="all")
+    texts = {f"{host}/{name}.html": f"first-{name}" for name in "abc"}
+    earlier = [site.folder]
+    for number, name in ((2, "b"), (3, "c")):
+        time.sleep(1.1)  # captures have a date in seconds
+        site.add(f"www.one.co.th/{name}.html", page(f"{THAI} later-{name}"))
+        texts[f"{host}/{name}.html"] = f"later-{name}"
+        site = Site(site.web, tmp_path / f"crawl-{number}")
+        site.crawl(LSWC_ARCHIVE="all", LSWC_RECRAWL=",".join(map(str, earlier)))
+        earlier.insert(0, site.folder)
+    assert [r["status"] for r in sorted(site.records, key=lambda r: r["url"])][1:] == [
+        304,
+        304,
+        200,
+    ]
+    return site, texts
+
+
+def when(site: Site, url: str) -> str:
+    """Return the digits of when a crawl visited a page."""
+    (found,) = (record["time"] for record in site.records if record["url"] == url)
+    return "".join(filter(str.isdigit, found.partition(".")[0].partition("+")[0]))
+
+
+@needs_pywb
+@pytest.mark.parametrize("is_indexed_anew", [False, True])
+def test_each_page_of_a_recrawl_opens_at_its_own_date_in_pywb(
+    recrawled: tuple[Site, dict[str, str]], tmp_path: Path, is_indexed_anew: bool
+) -> None:
+    site, texts = recrawled
+    crawls = [tmp_path / name for name in ("crawl-3", "crawl-2", "crawl")]
+    for warc in (path for crawl in crawls for path in crawl.glob("warc/*.warc.gz")):
+        if is_indexed_anew:  # by who knows nothing of ours
+            indexer = WAYBACK.with_name("cdx-indexer")
+            made = subprocess.run([indexer, "-j", "-s", warc], capture_output=True, check=True)
+            warc.with_name(warc.name.replace(".warc.gz", ".cdxj")).write_bytes(made.stdout)
+    with pywb(site.folder, crawls=[site.folder]) as address, chromium(OFFLINE) as browser:
+        for url, text in texts.items():
+            view = browser.new_page()
+            asked = f"{address}/crawl/{when(site, url)}mp_/{url}"
+            answer = view.goto(asked)
+            assert answer is not None
+            assert (answer.status, answer.url) == (200, asked), "it has a capture of that date"
+            assert text in view.inner_text("body")
+
+
+@needs_replaywebpage
+def test_each_page_of_a_recrawl_opens_at_its_own_date_in_replaywebpage(
+    recrawled: tuple[Site, dict[str, str]], tmp_path: Path
+) -> None:
+    site, texts = recrawled
+    out = tmp_path / "one.wacz"
+    wacz.write([site.folder], out)
+    with replaywebpage(out, tmp_path / "site") as address, chromium(OFFLINE) as browser:
+        for url, text in texts.items():
+            view = browser.new_page()
+            view.goto(f"{address}{url}&ts={when(site, url)}")
+            framed = view.frame_locator("replay-web-page iframe").frame_locator("iframe")
+            framed.locator("p").first.wait_for()
+            assert text in framed.locator("body").inner_text()
+            assert any(f"/{when(site, url)}mp_/" in frame.url for frame in view.frames)
+
+
+@needs_replaywebpage
+def test_the_player_opens_a_capture_in_one_press(recrawled: tuple[Site, dict[str, str]]) -> None:
+    site, texts = recrawled
+    collection = collected([site.folder])
+    with served(collection) as archive:
+        serving = server(collection.crawls, Player(REPLAYWEBPAGE, archive), 0)
+        Thread(target=serving.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{serving.server_port}/"
+        with chromium(OFFLINE) as browser:
+            for url, text in texts.items():
+                view = browser.new_page()
+                view.goto(f"{address}?q={url[-6:]}")
+                title = view.locator("tbody a").first  # the latest crawl's comes first
+                title.click()
+                framed = view.frame_locator("replay-web-page iframe")
+                shown = framed.frame_locator("iframe").locator("body")
+                expect(shown).to_contain_text(text, timeout=60_000)
+        serving.shutdown()
+        serving.server_close()

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from base64 import b64decode
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_der_public_key,
+)
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.wacz import write
+from lswc.archive.wacz_signing import SigningKey
+from lswc.archive.zipnum import ZipNum
+from lswc.errors import ConfigError
 from tests.archive.reading import index, member, records
 from tests.scenarios.site import ENGLISH, THAI, page, run
 
@@ -25,6 +39,85 @@ SEED = "http://www.one.co.th/"
 def described(archive: ZipFile) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(archive.read("datapackage.json"))
     return found
+
+
+def index_lines(archive: ZipFile) -> list[bytes]:
+    """Return the lines of an index, each block found as the list of blocks says."""
+    packed = archive.read("indexes/index.cdx.gz")
+    meta, *blocks = archive.read("indexes/index.idx").splitlines()
+    assert json.loads(meta.partition(b"!meta 0 ")[2])["filename"] == "index.cdx.gz"
+    lines: list[bytes] = []
+    for block in blocks:
+        begin, _, said = block.partition(b" {")
+        about = json.loads(b"{" + said)
+        piece = packed[about["offset"] : about["offset"] + about["length"]]
+        assert about["digest"] == f"sha256:{sha256(piece).hexdigest()}"
+        found = gzip.decompress(piece).splitlines()
+        assert found[0].startswith(begin + b" {")
+        lines += found
+    return lines
+
+
+def test_an_index_of_many_lines_is_in_blocks() -> None:
+    lines = [
+        b'k%05d 20260101000000 {"url": "http://a.example/%d"}\n' % (n, n) for n in range(2_500)
+    ]
+    index = ZipNum(iter(lines))
+    packed = b"".join(index)
+    assert index.lines == 2_500
+    assert gzip.decompress(packed) == b"".join(lines)
+    _, *blocks = index.blocks()
+    assert [block.partition(b" ")[0] for block in blocks] == [b"k00000", b"k01024", b"k02048"]
+
+
+def test_a_signed_file_tells_whose_it_is_and_that_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    key = SigningKey(path)
+    assert path.stat().st_mode & 0o077 == 0
+    signed = SigningKey(path).sign("sha256:abc")
+    assert signed["publicKey"] == key.public
+    public = load_der_public_key(b64decode(signed["publicKey"]))
+    assert isinstance(public, ec.EllipticCurvePublicKey)
+    raw = b64decode(signed["signature"])
+    assert len(raw) == 96
+    halves = (int.from_bytes(half, "big") for half in (raw[:48], raw[48:]))
+    public.verify(encode_dss_signature(*halves), b"sha256:abc", ec.ECDSA(hashes.SHA256()))
+    for wrong in (b"no key", RSA):
+        path.write_bytes(wrong)
+        with pytest.raises(ConfigError, match=r"key\.pem"):
+            SigningKey(path)
+
+
+RSA = rsa.generate_private_key(65_537, 2_048).private_bytes(
+    Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+)
+
+
+def test_pages_have_their_text_and_are_in_the_order_of_their_titles(
+    site: Site, tmp_path: Path
+) -> None:
+    site.seeds(SEED)
+    icon = "<link rel=icon href=/favicon.ico>"
+    for name, title in (("", "ข่าว"), ("a.html", "Zebra"), ("b.html", "apple"), ("c.html", "")):
+        body = page(f"{THAI} {name}", "/a.html", "/b.html", "/c.html")
+        site.add(f"www.one.co.th/{name}", body.replace("<title>t", f"<title>{title}") + icon)
+    site.add("www.one.co.th/favicon.ico", b"\0\0\1\0")
+    site.crawl()
+    out = tmp_path / "one.wacz"
+    command = site.command()
+    key = tmp_path / "key.pem"
+    done = run([*command[: command.index("crawl")], "wacz", str(site.folder), "--out", str(out),
+                "--text", "--sign", str(key)])  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert SigningKey(key).public in done.stdout
+    with ZipFile(out) as archive:
+        head, *listed = map(json.loads, archive.read("pages/pages.jsonl").splitlines())
+        digest = json.loads(archive.read("datapackage-digest.json"))
+    assert head["hasText"] is True
+    assert [one["title"] for one in listed] == ["apple", "Zebra", "ข่าว", ""]
+    assert all(THAI.strip() in one["text"] for one in listed)
+    assert {one["favIconUrl"] for one in listed} == {f"{SEED}favicon.ico"}
+    assert digest["signedData"]["hash"] == digest["hash"]
 
 
 def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: Path) -> None:
@@ -52,12 +145,13 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
         assert digest["hash"] == f"sha256:{sha256(archive.read('datapackage.json')).hexdigest()}"
         paths = [resource["path"] for resource in package["resources"]]
         assert len(warcs) > 1
-        assert paths == [*(f"archive/{name}" for name in warcs),
-                         "indexes/index.cdxj", "pages/pages.jsonl"]  # fmt: skip
+        packed = ["indexes/index.cdx.gz", "indexes/index.idx", "pages/pages.jsonl"]
+        assert paths == [*(f"archive/{name}" for name in warcs), *packed]
         assert archive.getinfo(paths[0]).compress_type == ZIP_STORED
         # Without, ReplayWeb.page doesn't look how long the fields in front of a file are.
         assert all(info.extra for info in archive.infolist())
-        lines = archive.read("indexes/index.cdxj").splitlines()
+        assert archive.getinfo("indexes/index.cdx.gz").compress_type == ZIP_STORED
+        lines = index_lines(archive)
         assert lines == sorted(lines)
         assert len(lines) == len(index(site.folder))
         head, *listed = map(json.loads, archive.read("pages/pages.jsonl").splitlines())
@@ -86,7 +180,7 @@ def test_files_of_two_workers_have_names_of_their_own(tmp_path: Path) -> None:
         (folder / "warc" / "th-1.cdxj").write_text(f"k{number} 20260101000000 {json.dumps(line)}\n")
     assert write(folders, tmp_path / "x.wacz")[:2] == (2, 2)
     with ZipFile(tmp_path / "x.wacz") as archive:
-        lines = archive.read("indexes/index.cdxj").splitlines()
+        lines = index_lines(archive)
         names = [json.loads(line.split(b" ", 2)[2])["filename"] for line in lines]
         assert [archive.read(f"archive/{name}") for name in names] == [b"0", b"1"]
     (folders[1] / "settings.json").write_text('{"language": "lo"}')

@@ -31,6 +31,7 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_MAX_PER_ADDRESS": lambda crawl: crawl.politeness.per_address,
     "LSWC_MAX_PER_DOMAIN": lambda crawl: crawl.politeness.per_domain,
     "LSWC_MAX_DOCUMENT": lambda crawl: crawl.max_document,
+    "LSWC_MAX_FILE": lambda crawl: crawl.max_file,
     "LSWC_LINKED_DOCUMENTS": lambda crawl: crawl.linked_documents,
     "LSWC_MAX_SERVER_PAGES": lambda crawl: crawl.quotas.server.pages,
     "LSWC_MAX_SERVER_BYTES": lambda crawl: crawl.quotas.server.bytes,

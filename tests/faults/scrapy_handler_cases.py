@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lswc.crawl.transport import handler as transport
-from tests.utils.bases import download_handlers_http as bases  # type: ignore[import-not-found]
+from tests.utils.bases import download_handlers_http as bases
 
 PARTS = SimpleNamespace(
     commits=None,

@@ -17,7 +17,7 @@ from scrapy.http import HtmlResponse
 from lswc.crawl.guest_middleware import GuestMiddleware
 from lswc.crawl.requests import request_for, visit_of
 from lswc.crawl.scheduler import TierScheduler
-from lswc.crawl.transport.handler import Expected
+from lswc.crawl.transport.handler import Expected, Files
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
 from lswc.frontier.visit import Attempt, Exchange, Offer, Visit
@@ -111,7 +111,7 @@ async def test_a_blocked_site_is_discarded_and_comes_back(folder: Path) -> None:
     assert crawl.tally == {"finished": {"blocked": 1}}
     assert crawl.asked() == ["http://b.example/1"]
     assert crawl.tally == {"finished": {"blocked": 3, "html": 1}}
-    assert Expected(request, visit, None).refuses(b"<html>")
+    assert Expected(request, visit, None, Files((), 0, False)).refuses(b"<html>")
     body = page(THAI).encode()
     response = HtmlResponse(
         visit.url, body=body, request=request, headers={"Content-Type": "text/html"}

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED
+from lswc.archive.warc_writer import IDENTICAL, NOT_MODIFIED, digest_of
+from lswc.crawl.web import open_web
 from tests.archive.raw import PORT, serving
 from tests.archive.reading import check, index, records
+from tests.archive.wire import chunked
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, Site, page, run
 
 if TYPE_CHECKING:
@@ -93,9 +95,18 @@ def test_a_page_that_has_not_changed_is_archived_as_a_revisit(site: Site) -> Non
         assert revisit.headers["WARC-Refers-To-Date"] == original.headers["WARC-Date"]
         digest = original.headers["WARC-Payload-Digest"]
         assert revisit.headers["WARC-Payload-Digest"] == digest
-        assert revisit.status == "304 Not Modified"
-        assert lines[revisit.url]["mime"] == "warc/revisit"
+        assert revisit.headers["WARC-Refers-To"] == original.headers["WARC-Record-ID"]
+        container = revisit.headers["WARC-Refers-To-Container"]
+        assert (site.folder / "warc" / container).exists()
+        assert revisit.headers["WARC-Protocol"] == "http/1.1"
+        # With the head of a 304, replay would show that, and nothing of the page.
+        assert revisit.content == b""
+        assert (lines[revisit.url]["mime"], lines[revisit.url]["status"]) == ("warc/revisit", "200")
         assert lines[revisit.url]["digest"] == digest.removeprefix("sha1:")
+    about = [r for r in records(site.folder.parent / "second") if r.type == "metadata"]
+    said = {r.url: r.content for r in about if b"not-modified: " in r.content}
+    assert {url.removeprefix(HOST) for url in said} >= set(PAGES)
+    assert b"\r\nnot-modified: HTTP/1.1 304 Not Modified\r\n" in said[f"{HOST}/"]
 
 
 def test_a_third_crawl_finds_what_the_first_stored(site: Site) -> None:
@@ -128,6 +139,34 @@ def test_corpus_holds_what_has_not_changed(site: Site, tmp_path: Path) -> None:
     done = run([*SCRAPY, "corpus", str(tmp_path / "second")])
     assert done.returncode == 2
     assert "first holds no archive, but was crawled again: put it back" in done.stderr
+
+
+def test_what_was_visited_again_comes_with_a_recrawl(site: Site, tmp_path: Path) -> None:
+    site.add("www.one.co.th/b.html", page(OTHER))
+    again(site, "second", "first")
+    again(site, "third", "second", "first")
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for name in ("first", "second", "third"):
+        (tmp_path / name).rename(moved / name)
+    done = run([*SCRAPY, "check", *(str(moved / name) for name in ("third", "first"))])
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("All agree.") == 2
+    web = open_web(moved / "third")
+    bodies = {path: web.answer("www.one.co.th", path) for path in PAGES}
+    assert all(answer.status == 200 for answer in bodies.values())
+    assert bodies["/b.html"].body == (site.web / "www.one.co.th" / "b.html").read_bytes()
+    crawled = Site(moved / "third", tmp_path / "crawled")
+    crawled.crawl("-a", f"seeds={HOST}/")
+    assert sorted(crawled.urls) == sorted(HOST + path for path in PAGES)
+    (moved / "first").rename(tmp_path / "gone")
+    done = run([*SCRAPY, "wacz", str(moved / "third"), "--out", str(tmp_path / "x.wacz")])
+    assert done.returncode == 0
+    assert f"{moved / 'third'} visited again, isn't there: put it back" in done.stderr
+    done = run([*SCRAPY, "check", str(moved / "third")])
+    assert "visited again, isn't there" in done.stdout
+    assert done.returncode == 0
+    assert open_web(moved / "third").answer("www.one.co.th", "/a.html").status == 404
 
 
 @pytest.mark.parametrize(
@@ -240,3 +279,38 @@ def test_what_is_sent_again_is_stored_once_and_what_has_changed_anew(
     types = {r.url.removeprefix(HOST): r.type for r in records(tmp_path / "second")
              if r.type in ("response", "revisit") and "robots" not in r.url}  # fmt: skip
     assert types == {**dict.fromkeys(["/", *names], "revisit"), "/3.html": "response"}
+
+
+def in_chunks(body: bytes, size: int) -> bytes:
+    """Return the response of a server that divides a page in chunks."""
+    head = b"\r\n".join([b"HTTP/1.1 200 OK", HTML, b"Transfer-Encoding: chunked", b"", b""])
+    return head + chunked(body, size)
+
+
+def test_what_comes_in_other_chunks_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path / "web", tmp_path / "first")
+    site.add("never.example/", "a web needs a host")
+    site.seeds(f"{HOST}/")
+    bodies = {
+        "/": page(THAI, "/a", "/b").encode(),
+        "/a": page(OTHER).encode(),
+        "/b": page(THAI + OTHER).encode(),
+    }
+    settings = {"TWISTED_DNS_RESOLVER": "tests.archive.raw.ToRawServer", "LSWC_ARCHIVE": "all"}
+    answers = {path: in_chunks(body, 100) for path, body in bodies.items()}
+    answers["/robots.txt"] = told(b"404 Not Found")
+    with serving(answers) as server:
+        monkeypatch.setenv(PORT, str(server["port"]))
+        site.crawl(**settings)
+        answers |= {path: in_chunks(body, 77) for path, body in bodies.items()}
+        again(site, "second", "first", **settings)
+    first = {r.url: r for r in records(tmp_path / "first") if r.type == "response"}
+    second = [r for r in records(tmp_path / "second") if r.url.removeprefix(HOST) in bodies]
+    assert {r.type for r in second} == {"revisit", "request", "metadata"}
+    for record in (r for r in second if r.type == "revisit"):
+        digest = f"sha1:{digest_of(bodies[record.url.removeprefix(HOST)])}"
+        assert record.headers["WARC-Payload-Digest"] == digest
+        assert first[record.url].headers["WARC-Payload-Digest"] == digest
+    assert len(corpus_of(tmp_path / "second")) == 3

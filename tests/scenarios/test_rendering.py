@@ -169,3 +169,34 @@ def test_what_lacks_is_one_line_before_anything_is_fetched(site: Site, tmp_path:
         assert line in done.stderr
         assert done.stderr.count("\n") == 1
         assert not (site.folder / "frontier.db").exists()
+
+
+CLOCK = "<p id=now></p><script>fetch('/api/' + 'now' + '.json')</script>"
+
+
+def test_chosen_pages_are_shown_and_what_their_scripts_ask_for_is_archived(site: Site) -> None:
+    names = ("/", *(f"/{number}.html" for number in range(1, 6)))
+    for name in names:
+        site.add(f"one.example{name}", page(f"{THAI} {name}", *names) + CLOCK)
+    site.add("one.example/api/now.json", '{"now": 1}')
+    site.add("two.example/", page(THAI) + CLOCK)
+    site.seeds("http://one.example/", "http://two.example/")
+    for number, (chosen, shown) in enumerate(
+        (("shells", 0), ("0.5", 3), ("all", 7), ("host:two.example", 1))
+    ):
+        crawl = Site(site.web, site.folder.with_name(f"crawl{number}"))
+        crawl.crawl(**settings(LSWC_BROWSER_PAGES=chosen))
+        assert sum(record["rendered"] for record in crawl.records) == shown, chosen
+        assert crawl.summary["shells"].get("chosen, rendered", 0) == shown
+        is_there = ("response", "http://one.example/api/now.json") in archived(crawl.folder)
+        assert is_there == (chosen in ("0.5", "all"))
+
+
+def test_what_is_no_choice_of_pages(site: Site) -> None:
+    site.add("one.example/", page(THAI))
+    site.seeds("http://one.example/")
+    for given in ("1.5", "host:", "path~("):
+        done = run(site.command(**settings(LSWC_BROWSER_PAGES=given)))
+        assert done.returncode == 2
+        assert "LSWC_BROWSER_PAGES" in done.stderr
+        assert len(done.stderr.splitlines()) == 1

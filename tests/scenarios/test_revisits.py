@@ -123,7 +123,7 @@ def test_trace_wacz_and_replay_have_each_page_once(site: Site, tmp_path: Path) -
     led = {url: [urls[n] for n in to or ()] for url, to in zip(urls, links, strict=True)}
     assert led[PAGES[-1]] == [f"{OTHER}/a.html"]  # as it is now
     assert len(led[PAGES[0]]) == 3
-    shown = [one.url for one in archived(site.folder, "")]
+    shown = [one.url for one in archived([site.folder], "")]
     assert sorted(shown) == sorted([*PAGES, f"{HOST}/english.html", PAGES[-1]])
     out = tmp_path / "one.wacz"
     wacz.write([site.folder], out)

@@ -12,6 +12,7 @@ from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.recovery import mend, not_logged, set_aside
+from lswc.archive.collection import collected
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.contract import VersionError
 from lswc.frontier.lock import lock
@@ -79,7 +80,7 @@ def compare(
     crawl: Path, finished: Iterable[tuple[str, str]] | None, committed: Mapping[str, int]
 ) -> CheckReport:
     """Compare what is finished, and how long the files were then, with the files."""
-    beyond, notes = committed_lengths.visits_beyond(crawl, committed), []
+    beyond, notes = committed_lengths.visits_beyond(crawl, committed), [*collected([crawl]).gone]
     if beyond > 1:
         notes.append(f"the frontier is older than the files: {beyond} visits, or more, are unknown")
     elif beyond:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from bisect import bisect_right
 from contextlib import closing
 from itertools import chain
@@ -170,9 +171,11 @@ class Comparison:
     def _index(self) -> Iterator[tuple[str, str, str]]:
         for path in sorted((self._crawl / "warc").glob("*.cdxj")):
             file = path.with_suffix(".warc.gz")
-            found = list(cdxj.index(path, self._until(f"warc/{path.name}")))
-            begins = sorted(_place(entry)[0] for _, entry in found if entry is not None)
-            for line, entry in found:
+            until = self._until(f"warc/{path.name}")
+            # All of the lines would be a kilobyte each.
+            found = (entry for _, entry in cdxj.index(path, until) if entry is not None)
+            begins = array("q", sorted(_place(entry)[0] for entry in found))
+            for line, entry in cdxj.index(path, until):
                 if entry is None:
                     self._torn.append((INDEX, "torn", line.decode(errors="replace")))
                     continue
@@ -183,8 +186,8 @@ class Comparison:
                     self._torn.append((WARC, "missing", url))
                 begin, end = _place(entry)
                 following = bisect_right(begins, begin)
-                until = begins[following] if following < len(begins) else None
-                if is_described(file, end, until):
+                following_one = begins[following] if following < len(begins) else None
+                if is_described(file, end, following_one):
                     yield WARC, url, "described"
 
     def findings(self) -> list[Disagreement]:

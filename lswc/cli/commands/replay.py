@@ -1,12 +1,13 @@
-"""``lswc replay CRAWL``: what was archived, in the browser, as it was."""
+"""``lswc replay CRAWL ...``: what was archived, in the browser, as it was."""
 
 from __future__ import annotations
 
 import signal
-from pathlib import Path
+import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import UserCommand, one, option
+from lswc.cli.command import UserCommand, folders, option
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,21 +15,37 @@ if TYPE_CHECKING:
 
 
 class Command(UserCommand):
-    """Serves a crawl's archive on this machine, until Ctrl-C."""
+    """Serves what crawls archived on this machine, until Ctrl-C."""
 
-    usage = "<crawl folder> [--port 6810]"
+    usage = "<crawl folder> [folders of other crawls, or workers] [--port 6810]"
     summary = "Show what was archived in the browser, by URL, by title and by day"
-    options = (option("--port", "0 for any that is free (default: 6810)", "6810"),)
+    options = (
+        option("--port", "0 for any that is free (default: 6810)", "6810"),
+        option("--pywb", "let pywb show it, which is a server of its own", False),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        from lswc.monitor.replay import announced, pywb_of, server, wayback
+        from lswc.archive.collection import collected
+        from lswc.monitor.player import no_player, player, served
+        from lswc.monitor.replay import Player, Pywb, announced, pywb_of, server, wayback
 
-        crawl = Path(one(args, "crawl folder"))
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # pywb ends, too
-        with pywb_of(crawl, wayback()) as pywb, server(crawl, pywb, int(opts.port)) as serving:
+        collection = collected(folders(args))
+        for said in collection.gone:
+            print(said, file=sys.stderr)
+        with ExitStack() as stack:
+            folder = None if opts.pywb else player()
+            command = wayback() if folder is None else None
+            if folder is not None:
+                shown: Pywb | Player = Player(folder, stack.enter_context(served(collection)))
+            elif command is not None:
+                shown = Pywb(stack.enter_context(pywb_of(collection, command)))
+            else:
+                raise no_player()
+            serving = stack.enter_context(server(collection.crawls, shown, int(opts.port)))
             address = f"http://127.0.0.1:{serving.server_port}/"
-            with announced(crawl, address):
-                print(f"{address}\nOnly this machine can reach it. Ctrl-C ends it.", flush=True)
-                serving.serve_forever()
+            stack.enter_context(announced(collection.crawls[0], address))
+            print(f"{address}\nOnly this machine can reach it. Ctrl-C ends it.", flush=True)
+            serving.serve_forever()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +17,29 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the archive of a crawl as one WACZ file."""
 
-    usage = "<crawl folder> [folders of its other workers]"
-    summary = "Pack a crawl's archive into one WACZ file, to replay it anywhere"
-    options = (option("--out", "the file (default: <crawl folder>.wacz)", Path),)
+    usage = "<crawl folder> [folders of other crawls, or workers]"
+    summary = "Pack what crawls archived into one WACZ file, to replay it anywhere"
+    options = (
+        option("--out", "the file (default: <crawl folder>.wacz)", Path),
+        option("--text", "with what pages say, so that they can be searched", False),
+        option("--sign", "file of a private key (PEM, P-384) to sign with; made if missing", Path),
+    )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.archive.wacz import write
+        from lswc.archive.wacz_signing import SigningKey
+        from lswc.corpus.full_texts import texts
 
         crawls = folders(args)
         out: Path = opts.out or crawls[0].with_name(f"{crawls[0].resolve().name}.wacz")
+        key = SigningKey(opts.sign) if opts.sign else None
         with working() as say:
-            written = write(crawls, out, say)
+            written = write(crawls, out, say, texts if opts.text else None, key)
+        for said in written.gone:
+            print(said, file=sys.stderr)
         print(
             f"{out}: {numbered(written.pages, 'page')}; {numbered(written.captures, 'capture')} in "
             f"{numbered(written.files, 'WARC file')}"
         )
+        if key is not None:
+            print(f"signed; the public key is {key.public}")

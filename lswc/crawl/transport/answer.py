@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import httptools
 from scrapy.exceptions import DownloadFailedError
 
+from lswc.crawl.transport.encryption import NO_ENCRYPTION
 from lswc.frontier.visit import Exchange
 
 if TYPE_CHECKING:
@@ -72,11 +73,13 @@ class Answer:
     ``is_whole`` once its body has come, ``keeps_alive`` if another request may follow then.
     ``exchange`` has its bytes: the last head, after any 1xx, and the body as it was sent.
     A ``bare`` answer has no body, whatever its headers say: that of HEAD, and of CONNECT.
-    ``address`` and ``certificate`` (DER) are those of who answers.
+    ``address`` and ``certificate`` (DER) are those of who answers, ``encryption`` that of the
+    connection.
     """
 
     address: IPv4Address | IPv6Address
     certificate: bytes | None = None
+    encryption = NO_ENCRYPTION
 
     def __init__(self, request: bytes, bounds: Bounds, bare: bool = False) -> None:
         self.exchange = Exchange(request)

@@ -19,6 +19,7 @@ from scrapy.exceptions import (
 from typing_extensions import override
 
 from lswc.crawl.transport.answer import Answer, Bounds, NoAnswerError
+from lswc.crawl.transport.encryption import NO_ENCRYPTION, encryption_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -63,6 +64,7 @@ class Connection(asyncio.BufferedProtocol):
     _buffer = memoryview(bytearray(READ))
 
     certificate: bytes | None = None
+    encryption = NO_ENCRYPTION
     since = 0.0
     """When the latest answer was whole."""
     _transport: asyncio.Transport
@@ -78,6 +80,7 @@ class Connection(asyncio.BufferedProtocol):
         self._leave()  # of what a proxy answered
         self._answer = answer
         answer.address, answer.certificate = self.address, self.certificate
+        answer.encryption = self.encryption
         if not self.is_open:
             answer.end(None)
         else:
@@ -112,6 +115,7 @@ class Connection(asyncio.BufferedProtocol):
         secure = transport.get_extra_info("ssl_object")
         if secure is not None:
             self.certificate = secure.getpeercert(binary_form=True)
+            self.encryption = encryption_of(secure)
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

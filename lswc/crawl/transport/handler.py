@@ -6,7 +6,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from scrapy import signals
@@ -31,37 +31,42 @@ from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
 from lswc.crawl.composition import parts_of
-from lswc.crawl.requests import BROKEN_OFF, CUT, KNOCK, RENDERING, RULES, page_visit_of
+from lswc.crawl.requests import BROKEN_OFF, CUT, FILE, KNOCK, RENDERING, RULES, page_visit_of
 from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError, CutBodyError
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.resolver import addresses_of
-from lswc.frontier.visit import DISCONNECT, Attempt
+from lswc.frontier.visit import DISCONNECT, STOPPED, Attempt
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
     document_named,
     file_name,
     has_other_signature,
+    is_among,
     is_other_xml,
     is_text,
     may_be_html,
     may_begin_document,
 )
+from lswc.strategy import PageLanguage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.transport.connection import Connection
+    from lswc.crawl.transport.encryption import Encryption
     from lswc.frontier.visit import Exchange, Visit
 
 _PORTS = {"http": 80, "https": 443}
 _WITH_CONTENT = ("POST", "PUT", "PATCH")  # RFC 9110 §8.6: they say that they have none
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
-_TRUNCATED = {"dataloss": DISCONNECT, "download_stopped": "unspecified", CUT: "length"}
+_TRUNCATED = {"dataloss": DISCONNECT, "download_stopped": STOPPED, CUT: "length"}
 _STOP = StopDownload(fail=False)
 
 
@@ -80,6 +85,7 @@ class AttemptHandler(BaseHttpDownloadHandler):
         crawl = parts.crawl
         self._archives = crawl.archived != "none"
         self._max_document = crawl.max_document if crawl.reading.documents else None
+        self._files = Files(crawl.files, crawl.max_file, crawl.archived == "all")
         self._bounds = _bounds(crawler.settings)
         context = _make_ssl_context(crawler.settings)
         context.options |= _OLD_RENEGOTIATION
@@ -90,12 +96,13 @@ class AttemptHandler(BaseHttpDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         attempt, visit = Attempt(_address(request), datetime.now(UTC)), page_visit_of(request)
         try:
-            response, exchange = await self._exchanged(request, visit)
+            response, exchange, encryption = await self._exchanged(request, visit)
         except Exception as error:
             attempt.error = type(error).__name__
             self._note(request, visit, attempt)
             raise
         attempt.status = response.status
+        attempt.protocol, attempt.cipher = encryption
         attempt.mime = _media_type(response)
         attempt.size = len(response.body)
         attempt.ip = str(response.ip_address)
@@ -117,8 +124,10 @@ class AttemptHandler(BaseHttpDownloadHandler):
         else:
             visit.attempts.append(attempt)
 
-    async def _exchanged(self, request: Request, visit: Visit | None) -> tuple[Response, Exchange]:
-        """Return a request's response, and both as they were on the wire.
+    async def _exchanged(
+        self, request: Request, visit: Visit | None
+    ) -> tuple[Response, Exchange, Encryption]:
+        """Return a request's response, both as they were on the wire, and how that was encrypted.
 
         Raises what Scrapy's handlers raise.
         """
@@ -134,7 +143,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
                     connection.ask(answer)
                     await answer.head()
                     request.meta["download_latency"] = monotonic() - began
-                    return await self._read(request, visit, answer), answer.exchange
+                    response = await self._read(request, visit, answer)
+                    return response, answer.exchange, answer.encryption
                 finally:
                     self._end(place, connection, answer)
         except TimeoutError as error:
@@ -157,18 +167,16 @@ class AttemptHandler(BaseHttpDownloadHandler):
             "ip_address": answer.address,
             "protocol": f"HTTP/{answer.version}",
         }
-        expected = Expected(request, visit, self._max_document)
+        expected = Expected(request, visit, self._max_document, self._files)
         length = answer.length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
         )
-        if stop is not None or expected.refuses_head(headers):
+        if stop is not None or expected.refuses_head(headers, answer.status):
             return make_response(**said, stop_download=stop or _STOP)
-        body = bytearray()
-        most = request.meta.get("download_maxsize", self._default_maxsize) or sys.maxsize
-        is_cut = visit is not None and visit.lease.is_requisite  # which a page shows in part
-        if not is_cut:
-            _check_size(length or 0, most, request, expected=True)
+        body, cut = bytearray(), list[str]()
+        if not expected.is_cut:
+            _check_size(length or 0, self._most(request), request, expected=True)
         try:
             while piece := await answer.piece():
                 body += piece
@@ -179,18 +187,24 @@ class AttemptHandler(BaseHttpDownloadHandler):
                     stop = _STOP
                 if stop is not None:
                     break
-                if is_cut and len(body) > most:
+                most = self._most(request)
+                if expected.is_cut and len(body) > most:
                     del body[most:]
                     answer.exchange.body = [b"".join(answer.exchange.body)[:most]]
                     headers.pop("Content-Encoding", None)  # what is left can't be unpacked
-                    said["flags"] = [CUT]
+                    cut = [CUT]
                     break
                 _check_size(len(body), most, request, expected=False)
         except BrokenBodyError as error:
             if request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
                 raise ResponseDataLossError(str(error)) from error
-            said["flags"] = ["dataloss", *([BROKEN_OFF] if isinstance(error, CutBodyError) else [])]
+            cut = ["dataloss", *([BROKEN_OFF] if isinstance(error, CutBodyError) else [])]
+        said["flags"] = [*cut, *([FILE] if expected.is_file else [])]
         return make_response(**said, body=bytes(body), stop_download=stop)
+
+    def _most(self, request: Request) -> int:
+        most: int = request.meta.get(_LARGEST, self._default_maxsize)
+        return most or sys.maxsize
 
     @override
     async def close(self) -> None:
@@ -229,7 +243,8 @@ def _place(request: Request, local: str | tuple[str, int] | None) -> tuple[Place
 
 def _bounds(settings: BaseSettings) -> Bounds:
     """Return the bounds of an answer; what is between a body's chunks counts too."""
-    sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("LSWC_MAX_DOCUMENT")
+    names = ("DOWNLOAD_MAXSIZE", "LSWC_MAX_DOCUMENT", "LSWC_MAX_FILE")
+    sizes = [settings.getint(name) for name in names]
     return Bounds(heads=MAX_HEADS, body=2 * max(sizes) if all(sizes) else 0)
 
 
@@ -268,6 +283,14 @@ def _media_type(response: Response) -> str:
 _LARGEST = "download_maxsize"
 
 
+class Files(NamedTuple):
+    """Which linked files are archived: their media types, their bytes; or all that there are."""
+
+    types: Sequence[str]
+    most: int
+    all: bool
+
+
 class Expected:
     """What the answer to a request may be: asked once its head is here, and for each piece.
 
@@ -283,19 +306,27 @@ class Expected:
         request: Request,
         visit: Visit | None,
         max_document: int | None,
+        files: Files,
     ) -> None:
-        self._request, self._max_document = request, max_document
+        self._request, self._max_document, self._files = request, max_document, files
         self._visit = visit
         self._left = MAX_SIZE if RULES in request.meta else None
         self._is_first = visit is not None and visit.is_page
         self._content_type = self._name = ""
         self._is_plain_text = self._is_packed = self._is_xml = False
+        # A page shows it in part.
+        self.is_cut = visit is not None and visit.lease.is_requisite
+        self.is_file = False
+        self._status = 0
 
-    def refuses_head(self, headers: Headers) -> bool:
+    def refuses_head(self, headers: Headers, status: int) -> bool:
         """Tell whether the headers of a page say that it is none, or nobody waits for it."""
+        self._content_type = b", ".join(headers.getlist("Content-Type")).decode("latin-1")
+        self._status = status
+        if self.is_cut and is_among(self._content_type, self._files.types):
+            self._request.meta[_LARGEST] = self._files.most
         if self._has_ended or not self._is_first:
             return self._has_ended
-        self._content_type = b", ".join(headers.getlist("Content-Type")).decode("latin-1")
         self._is_xml = "xml" in self._content_type
         disposition = (headers.get("Content-Disposition") or b"").decode("latin-1")
         path = self._request.url.partition("?")[0]
@@ -308,7 +339,21 @@ class Expected:
         if self._max_document is not None and kind is not None:
             meta[_LARGEST] = self._max_document
             return False
-        return not may_be_html(self._content_type)
+        return not may_be_html(self._content_type) and not self._takes_file()
+
+    def _takes_file(self) -> bool:
+        """Take what is no page as a file, if it is to be archived; tell whether it is."""
+        lease = self._visit.lease if self._visit is not None else None
+        is_linked = lease is not None and lease.inherited == PageLanguage.TARGET
+        if (
+            not (is_linked or self._files.all)
+            or self._status >= 300
+            or not is_among(self._content_type, self._files.types)
+        ):
+            return False
+        self._request.meta[_LARGEST] = self._files.most
+        self.is_file = self.is_cut = True
+        return True
 
     def refuses(self, piece: bytes) -> bool:
         """Tell whether a page's first bytes are another format's, or nobody waits for it.
@@ -321,13 +366,17 @@ class Expected:
         if self._has_ended or not self._is_first:
             return self._has_ended
         self._is_first = False
-        if self._is_other(piece):
-            return True
+        if self.is_file:
+            return False
         # Servers call plain text what they don't know.
-        return not self._is_packed and (
-            (self._is_plain_text and not is_text(piece))
-            or (self._is_xml and is_other_xml(self._content_type, piece))
+        is_none = self._is_other(piece) or (
+            not self._is_packed
+            and (
+                (self._is_plain_text and not is_text(piece))
+                or (self._is_xml and is_other_xml(self._content_type, piece))
+            )
         )
+        return is_none and not self._takes_file()
 
     @property
     def _has_ended(self) -> bool:

@@ -1,25 +1,34 @@
 """Frozen or generated web, served on loopback under its real host names.
 
 ``LSWC_WEB`` names it: empty for the real web, a name of the entry points ``lswc.webs`` for one that
-is generated, such as ``demo``, else a folder ``<folder>/<hostname>/<path>``, a WARC file or a
-folder of them. One that changes by the day has a ``changes.json`` in its folder.
+is generated, such as ``demo``, else a folder ``<folder>/<hostname>/<path>``, an archive file, a
+folder of them, or a crawl's folder. One that changes by the day has a ``changes.json`` in its
+folder.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.collection import collected
+from lswc.archive.run_settings import SETTINGS
+from lswc.archive.volumes import is_archive
 from lswc.crawl.web.answers import WebError
 from lswc.crawl.web.folder import FolderWeb
-from lswc.crawl.web.recorded import WarcWeb, is_warc
+from lswc.crawl.web.recorded import WarcWeb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from lswc.archive.collection import Collection
     from lswc.crawl.web.answers import Web
+
+logger = logging.getLogger(__name__)
 
 __all__ = [
     "TruthPage", "WebError", "from_settings", "open_web", "prepare", "seconds_a_day", "truth",
@@ -68,21 +77,50 @@ def prepare(setting: str, crawls: Path) -> Path | None:
 
 
 def open_web(web: Path) -> Web:
-    """Open a folder of host folders, a WARC file or a folder of WARC files.
+    """Open a folder of host folders, an archive file, a folder of them, or crawl folders.
 
-    Raises WebError if it is none of these.
+    With a crawl come those that it visited again. Several are divided by commas. Raises WebError
+    if it is none of these.
     """
-    if web.is_file() and is_warc(web):
-        return WarcWeb([web])
-    if not web.is_dir():
-        raise WebError(f"LSWC_WEB: no such folder or WARC file: {web}")
+    named = [web] if web.exists() else [Path(one) for one in str(web).split(",")]
+    if missing := [one for one in named if not one.exists()]:
+        raise WebError(f"LSWC_WEB: no such folder or archive file: {missing[0]}")
+    if len(named) > 1 or web.is_file() or _is_crawl(web):
+        return WarcWeb(_archives(named))
     if name := _changes(web).get("changed_by"):
         for change in entry_points(group="lswc.changes", name=str(name)):
             changing: Callable[[Path], Web] = change.load()
             return changing(web)
         raise WebError(f"LSWC_WEB: {web / CHANGES} names what isn't installed: {name}")
-    warcs = sorted(filter(is_warc, web.iterdir()))
-    return WarcWeb(warcs) if warcs else FolderWeb(web)
+    archives = _archives(named)
+    return WarcWeb(archives) if archives else FolderWeb(web)
+
+
+def _archives(named: Sequence[Path]) -> list[Path]:
+    """Return the archive files of what is named, of crawls in the order of their numbers."""
+    crawls = [path for path in named if _is_crawl(path)]
+    found = list(_with_earlier(crawls).warcs()) if crawls else []
+    for path in named:
+        if path.is_file():
+            found.append(path)
+        elif path not in crawls:
+            found += sorted(one for one in path.iterdir() if one.is_file() and is_archive(one))
+    return found
+
+
+def _is_crawl(folder: Path) -> bool:
+    return (folder / "warc").is_dir() and (folder / SETTINGS).exists()
+
+
+def _with_earlier(crawls: Sequence[Path]) -> Collection:
+    """Return crawls with those that they visited again; what isn't there any more is logged."""
+    try:
+        found = collected(crawls)
+    except ArchiveError as error:
+        raise WebError(f"LSWC_WEB: {error}") from error
+    for said in found.gone:
+        logger.warning("LSWC_WEB: %s", said)
+    return found
 
 
 def seconds_a_day(web: Path | None) -> float:

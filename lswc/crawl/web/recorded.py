@@ -1,41 +1,75 @@
-"""Recorded web: WARC files, read in place."""
+"""Recorded web: archive files, read in place."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from fastwarc import WarcRecordType
 
-from lswc.archive.warc_reading import LARGEST, Records, record_at
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.captures import Captures
+from lswc.archive.http_message import LARGEST
+from lswc.archive.volumes import volumes_of
 from lswc.crawl.web.answers import Answer, WebError
+from lswc.plurals import numbered
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from lswc.archive.captures import Capture
+    from lswc.archive.warc_reading import Record
     from lswc.urls import Url
+
+logger = logging.getLogger(__name__)
 
 # Of the connection it was recorded on, not of the response; its length may change with them.
 HOP_BY_HOP = {"connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"}
 
 
 class WarcWeb:
-    """The HTTP responses of WARC files, by URL; of several of one URL the last.
+    """The captures in archive files, by URL; of several of one URL the latest.
 
     http and https are the same. Only the records' places are kept in memory. Raises WebError
-    if there is no response in any of the files, or one can't be read.
+    if there is no capture in any of the files, or one can't be read.
     """
 
-    def __init__(self, files: list[Path]) -> None:
+    def __init__(self, files: Iterable[Path]) -> None:
+        named = list(files)
         self._servers: set[str] = set()
-        self._places: dict[str, tuple[Path, int]] = {}
-        for file in files:
-            for url, offset in _responses(file):
-                self._servers.add(url.server)
-                self._places[_key(url)] = file, offset
+        self._places: dict[str, tuple[str, Capture]] = {}
+        try:
+            self._captures = Captures([one for file in named for one in volumes_of(file)], 0)
+            for record, capture in self._captures:
+                url = parse(record.url)
+                if url is not None:
+                    self._servers.add(url.server)
+                    self._keep(_key(url), record, capture)
+        except (OSError, ArchiveError) as error:
+            raise WebError(f"LSWC_WEB: {error}") from error
         if not self._places:
-            raise WebError(f"LSWC_WEB: no HTTP response in {', '.join(map(str, files))}")
+            raise WebError(f"LSWC_WEB: no HTTP response in {', '.join(map(str, named))}")
+        self._warn()
+
+    def _keep(self, key: str, record: Record, capture: Capture) -> None:
+        """Keep a capture if it is the latest; a text that was made of a page only for want of one.
+
+        WARC-Dates may be of several precisions.
+        """
+        is_made = record.type == WarcRecordType.conversion
+        date = "" if is_made else record.headers.get("warc-date", "")[:19]
+        if key not in self._places or self._places[key][0] <= date:
+            self._places[key] = date, capture
+
+    def _warn(self) -> None:
+        found = self._captures
+        if found.unreadable:
+            logger.warning("LSWC_WEB: %s", f"{numbered(found.unreadable, 'record')} can't be read")
+        if found.unresolved:
+            many = numbered(found.unresolved, "revisit")
+            logger.warning("LSWC_WEB: %s of what none of the files has", many)
 
     def knows(self, server: str) -> bool:
         """Tell whether a response of this server was recorded."""
@@ -45,40 +79,19 @@ class WarcWeb:
         """Answer as was recorded, in whatever language; 404 where nothing was."""
         url = parse(f"http://{server}{target}")
         place = self._places.get(_key(url)) if url else None
-        return _recorded(*place) if place else Answer(404)
-
-
-def is_warc(file: Path) -> bool:
-    """Tell a WARC file by its name."""
-    return file.name.endswith((".warc", ".warc.gz"))
-
-
-def _responses(file: Path) -> Iterator[tuple[Url, int]]:
-    try:
-        with file.open("rb") as stream:
-            for record in Records(stream, WarcRecordType.response, 0):
-                url = parse(record.url)
-                if url and record.headers.get("content-type", "").startswith("application/http"):
-                    yield url, record.place
-    except OSError as error:
-        raise WebError(f"LSWC_WEB: {file} can't be read as WARC: {error}") from error
+        response = self._captures.response(place[1], LARGEST) if place else None
+        if response is None:
+            return Answer(502 if place else 404)
+        headers = tuple(
+            (_text(name), _text(value))
+            for name, value in response.headers
+            if _text(name).lower() not in HOP_BY_HOP
+        )
+        return Answer(response.status or 502, headers, response.transferred(LARGEST))
 
 
 def _key(url: Url) -> str:
     return url.href.partition("://")[2]
-
-
-def _recorded(file: Path, offset: int) -> Answer:
-    record = record_at(file, offset, LARGEST)
-    if record is None:
-        return Answer(502)
-    response = record.response()
-    headers = tuple(
-        (_text(name), _text(value))
-        for name, value in response.headers
-        if _text(name).lower() not in HOP_BY_HOP
-    )
-    return Answer(response.status or 502, headers, response.transferred(LARGEST))
 
 
 def _text(value: bytes) -> str:

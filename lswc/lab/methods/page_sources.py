@@ -1,21 +1,27 @@
-"""Pages to identify: files, folders, URLs, WARC files."""
+"""Pages to identify: files, folders, URLs, archive files."""
 
 from __future__ import annotations
 
 import gzip
 import logging
 import zlib
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
 
 from fastwarc import WarcRecordType
 
-from lswc.archive.warc_reading import Records
+from lswc.archive.appended_files import ArchiveError
+from lswc.archive.captures import Captures
+from lswc.archive.volumes import begins_as_archive, is_archive, volumes_of
 from lswc.errors import ConfigError
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lswc.archive.warc_reading import Record
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +43,7 @@ class Source(NamedTuple):
 
 
 def pages(name: str, user_agent: str) -> Iterator[Source]:
-    """Yield the pages that a file, folder, URL or WARC file holds. Raises SourceError."""
+    """Yield the pages that a file, folder, URL or archive file holds. Raises SourceError."""
     if name.lower().startswith(("http://", "https://")):
         yield _fetched(name, user_agent)
         return
@@ -55,34 +61,46 @@ def pages(name: str, user_agent: str) -> Iterator[Source]:
 
 
 def _is_page(file: Path) -> bool:
-    """Tell whether a file is HTML or WARC by its name."""
+    """Tell whether a file is HTML or an archive by its name."""
     plain = Path(file.name.removesuffix(".gz"))
-    return plain.suffix.lower() in (*_HTML, ".warc") and file.is_file()
+    return (plain.suffix.lower() in _HTML or is_archive(file)) and file.is_file()
 
 
 def _of_file(file: Path) -> Iterator[Source]:
     try:
-        if file.name.endswith((".warc", ".warc.gz")):
-            yield from _of_warc(file)
+        if is_archive(file) or begins_as_archive(file):
+            yield from _of_archive(file)
         else:
             with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
                 yield Source(stream.read(_MOST), None, file.as_posix())
     except (OSError, EOFError, zlib.error) as error:
         raise SourceError(f"{file}: {error}") from error
+    except ArchiveError as error:
+        raise SourceError(str(error)) from error
 
 
-def _of_warc(file: Path) -> Iterator[Source]:
-    with file.open("rb") as stream:
-        records = Records(stream, WarcRecordType.response, _MOST)
-        for record in records:
-            response = record.response()
-            content_type = response.get("Content-Type")
-            if not content_type or "html" in content_type.lower():
+def _of_archive(file: Path) -> Iterator[Source]:
+    with closing(Captures(volumes_of(file), _MOST)) as captures:
+        for record, capture in captures:
+            response = captures.response(capture, _MOST) if capture.payload else record.response()
+            content_type = response.get("Content-Type") if response is not None else None
+            if response is not None and _is_text(content_type, record):
                 yield Source(response.content(_MOST), content_type, record.url)
-    if records.unreadable and records.read:
-        logger.warning("%s: %d records can't be read", file, records.unreadable)
-    if records.unreadable and not records.read:
-        raise SourceError(f"{file}: no WARC record of a response that can be read")
+    if captures.unreadable and captures.read:
+        many = numbered(captures.unreadable, "record")
+        logger.warning("%s: %s can't be read", file, many)
+    if captures.unresolved:
+        many = numbered(captures.unresolved, "revisit")
+        logger.warning("%s: %s of what it doesn't hold", file, many)
+    if captures.unreadable and not captures.read:
+        raise SourceError(f"{file}: no record of a response that can be read")
+
+
+def _is_text(content_type: str | None, record: Record) -> bool:
+    """Tell whether a record is of a page, or of a page's text."""
+    if record.type == WarcRecordType.conversion:
+        return (content_type or "").lower().startswith("text/plain")
+    return not content_type or "html" in content_type.lower()
 
 
 def _fetched(url: str, user_agent: str) -> Source:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from lswc.archive.http_message import HttpResponse
-from lswc.archive.warc_reading import LARGEST
+from lswc.archive.http_message import LARGEST, HttpResponse
 from lswc.guest.robots_txt import RobotsRules
 from lswc.lab.trace.builder import TraceBuilder, name_of
 from lswc.outcomes import Outcome

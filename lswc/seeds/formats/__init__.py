@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lswc.archive.run_settings import is_new
+from lswc.archive.volumes import is_archive
 from lswc.extras import require
 from lswc.seeds.candidates import SeedError
 from lswc.seeds.formats import (
@@ -76,7 +77,7 @@ _ROOTS = {
     b"opml": "opml",
     b"sparql": "sparql",
 }
-_MAGIC = {b"PAR1": "parquet", b"WARC/": "warc"}
+_MAGIC = {b"PAR1": "parquet", b"WARC/": "warc", b"filedesc://": "warc"}
 _NO_PAGE = (b"<?xml", b"<feed", b"<rss")
 
 
@@ -86,6 +87,8 @@ def recognised(path: Path) -> str:
         return _of_folder(path)
     if capture_index.is_wacz(path):
         return "wacz"
+    if is_archive(path):
+        return "warc"
     start = head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
     for magic, name in _MAGIC.items():
         if start.startswith(magic):

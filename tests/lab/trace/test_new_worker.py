@@ -10,6 +10,7 @@ import pytest
 
 from lswc.archive import wacz
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.collection import collected
 from lswc.corpus import writing
 from lswc.corpus.stored_pages import pieces
 from lswc.frontier.visit import Attempt, Exchange
@@ -48,7 +49,7 @@ def traced(crawl: Path) -> None:
 
 
 def replayed(crawl: Path) -> None:
-    with pywb_of(crawl, "wayback"):
+    with pywb_of(collected([crawl]), "wayback"):
         pass
 
 

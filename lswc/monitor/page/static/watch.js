@@ -119,6 +119,20 @@ const lookUp = (name, value, shorten = (text) => text, below = () => "") => ({
   },
 });
 
+/** Where the archive is replayed now, "" if nowhere. */
+let replay = "";
+
+/** A column that opens a capture as it was, while the archive is replayed. */
+const capture = (url) => ({
+  name: "archived", value: () => "",
+  fill: (td, row) => {
+    if (!td.firstChild) td.replaceChildren(make("a", { target: "_blank", rel: "noopener", textContent: "as it was" }));
+    const shown = replay && row.time && row.outcome !== "retry";
+    td.firstChild.hidden = !shown;
+    td.firstChild.href = shown ? `${replay}go?url=${encodeURIComponent(url(row))}&ts=${new Date(1000 * row.time).toISOString()}` : "#";
+  },
+});
+
 function change(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -155,6 +169,7 @@ function show(told) {
     `began ${moment(began)}`, `ran for ${lasted(ran)}`,
     runs && (left == null ? "no end in sight yet" : `at this rate nothing is pending in ${lasted(left)}`),
   ].filter(Boolean).join(" · ");
+  replay = told.replay;
   $("replay").hidden = !told.replay;
   $("replay").firstElementChild.href = told.replay || "#";
   const since = told.state === "silent" ? ` since ${moment(told.time)}` : "";
@@ -489,7 +504,7 @@ function aServer(told) {
       list("Its next URLs", [lookUp("URL", (row) => row[0], path, (row) => row[1])], told.next, "None of its URLs is pending."),
       list("How its URLs ended", outcome, told.outcomes, told.no_log || "Nothing was requested of it yet."),
       list("Latest requests", [times("when", (row) => row.time), lookUp("URL", (row) => row.url, path),
-        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes)], told.latest, told.no_log || "Nothing was requested of it yet.")),
+        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes), ...(replay ? [capture((row) => row.url)] : [])], told.latest, told.no_log || "Nothing was requested of it yet.")),
   ].filter(Boolean));
 }
 
@@ -497,7 +512,8 @@ function aUrl(told) {
   $("result-name").textContent = told.url;
   const attempt = [times("when", (row) => row.time), { name: "outcome", value: (row) => row.outcome },
     numbers("status", (row) => row.status, (value) => `${value ?? ""}`), numbers("bytes", (row) => row.bytes),
-    { name: "language", value: (row) => row.language ?? "" }, numbers("expected", (row) => row.expected, percent), numbers("depth", (row) => row.depth)];
+    { name: "language", value: (row) => row.language ?? "" }, numbers("expected", (row) => row.expected, percent), numbers("depth", (row) => row.depth),
+    ...(replay ? [capture(() => told.url)] : [])];
   const link = [lookUp("on page", (row) => row[0]), { name: "anchor text", value: (row) => row[1] }, { name: "names", value: (row) => row[2] },
     { name: "the strategy decided", value: (row) => row[3] }];
   const server = make("button", { type: "button", className: "link", textContent: told.server });
