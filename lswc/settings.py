@@ -252,8 +252,8 @@ SPIDER_MIDDLEWARES = {
 # Between Scrapy's own: the guest says whether and when a server may be asked (robots.txt, delays).
 DOWNLOADER_MIDDLEWARES = {
     "lswc.crawl.guest_middleware.RetryMiddleware": 550,
+    "lswc.crawl.guest_middleware.RedirectMiddleware": 585,  # of a body that is unpacked
     "lswc.crawl.transport.refused.CompressionMiddleware": 590,
-    "lswc.crawl.requests.RedirectMiddleware": 600,
     "lswc.crawl.transport.refused.RefusalMiddleware": 870,
     "lswc.crawl.guest_middleware.GuestMiddleware": 880,
     "lswc.crawl.recrawl.RecrawlMiddleware": 890,

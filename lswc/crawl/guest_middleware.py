@@ -5,20 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader import Downloader
-from scrapy.downloadermiddlewares import retry
+from scrapy.downloadermiddlewares import redirect, retry
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutError
 from scrapy.http import Response
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+from typing_extensions import override
+from w3lib.url import safe_url_string
 
 from lswc.crawl.composition import parts_of
 from lswc.crawl.failures import is_silence
-from lswc.crawl.requests import BROKEN_OFF, GO, RENDERING, RULES, STEP, page_visit_of, url_of
+from lswc.crawl.placement import only_for_crawls
+from lswc.crawl.requests import (
+    BROKEN_OFF,
+    GO,
+    RENDERING,
+    RULES,
+    STEP,
+    headers_of,
+    page_visit_of,
+    url_of,
+)
 from lswc.crawl.transport.refused import Refused, address_refusal
 from lswc.crawl.walls import REDIRECTS
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ClosingError
 from lswc.guest.rests import OVERLOADED
+from lswc.language.html import parse as parse_page
 from lswc.outcomes import Outcome
+from lswc.safety.content_types import declared_type, is_html
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -231,3 +246,51 @@ def _twin(request: Request, exception: Exception) -> Request | None:
         return None
     visit.url = f"https://{visit.url.partition('://')[2]}"
     return request.replace(url=f"https://{request.url.partition('://')[2]}")
+
+
+_SHORT = 4_096  # bytes
+
+
+def _linked(response: Response) -> str:
+    """Return where the page of a redirect leads, "" if it has no link, or several.
+
+    It is read here, so only one that is as short as such pages are.
+    """
+    body = response.body
+    if len(body) > _SHORT or not is_html(declared_type(headers_of(response)), body):
+        return ""
+    links = {link.url for link in parse_page(body, response.url).links}
+    links = {link for link in links if link.startswith(("http://", "https://"))}
+    return safe_url_string(links.pop()) if len(links) == 1 else ""
+
+
+class RedirectMiddleware(redirect.RedirectMiddleware):
+    """Scrapy's, which asks no spider middleware for the Referer: one costs every page its time."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        super().__init__(settings)
+        self._referer = RefererMiddleware(settings)
+
+    @classmethod
+    @override
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        only_for_crawls(crawler)
+        made = cls(crawler.settings)
+        made.crawler = crawler
+        return made
+
+    @override
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Follow a redirect; one that says only in its body where it leads, too."""
+        is_mute = response.status in REDIRECTS and b"Location" not in response.headers
+        if is_mute and (target := _linked(response)):
+            response.headers[b"Location"] = target
+        answer: Request | Response = super().process_response(request, response)
+        return answer
+
+    @override
+    def handle_referer(self, request: Request, response: Response) -> None:
+        request.headers.pop("Referer", None)
+        self._referer.get_processed_request(request, response)

@@ -332,7 +332,9 @@ class Pages:
             return None
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         body, walls = response.body, self.walls
-        reading = await self._first_read(visit, asked, body)
+        reading = await self.readers.read(asked, body)
+        if reading is not None and reading.unread_links and is_front_page(visit.url):
+            reading = await self._read_whole(visit, asked, body, reading)
         if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
             response, reading = await walls.behind(visit, url, response, reading)
         if reading is not None and self._is_shown(visit, url, reading):
@@ -344,14 +346,13 @@ class Pages:
             return None
         return self._page(visit, url, response, reading)
 
-    async def _first_read(self, visit: Visit, asked: Asked, body: bytes) -> PageReading | None:
-        """Read a page; a front page with too many links once more, if its server is relevant.
+    async def _read_whole(
+        self, visit: Visit, asked: Asked, body: bytes, reading: PageReading
+    ) -> PageReading | None:
+        """Read a front page with too many links once more, if its server is relevant.
 
         If that turns out later, its links are asked for then. Raises what the readers raise.
         """
-        reading = await self.readers.read(asked, body)
-        if reading is None or not reading.unread_links or not is_front_page(visit.url):
-            return reading
         is_relevant = reading.identified == PageLanguage.TARGET
         if not (is_relevant or self.frontier.pages_of(visit.lease.unit).relevant):
             self.listings.cut(visit)

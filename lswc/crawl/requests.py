@@ -6,25 +6,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
-from scrapy.downloadermiddlewares import redirect
-from scrapy.spidermiddlewares.referer import RefererMiddleware
-from typing_extensions import override
-from w3lib.url import safe_url_string
 
-from lswc.crawl.placement import only_for_crawls
 from lswc.frontier.visit import Visit
-from lswc.language.html import parse as parse_page
-from lswc.safety.content_types import declared_type, is_html
 from lswc.urls import Url, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
 
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
 VISIT = "lswc_visit"
 """Key in ``request.meta`` of the Visit that a request is sent for."""
@@ -55,8 +44,6 @@ KNOCK = "lswc_knock"
 """Key in ``request.meta`` of the list that takes the Attempt, if a page is asked for to see whether
 its server answers for itself: by a new connection, and it isn't recorded."""
 
-_REDIRECTS = (301, 302, 303, 307, 308)
-_SHORT = 4_096  # bytes
 _WAKE_UP = "lswc_wake_up"
 
 
@@ -114,48 +101,3 @@ def headers_of(response: Response) -> dict[str, list[str]]:
         name.decode("latin-1").lower(): [value.decode("latin-1") for value in values]
         for name, values in dict.items(response.headers)  # Headers looks each name up once more
     }
-
-
-def _linked(response: Response) -> str:
-    """Return where the page of a redirect leads, "" if it has no link, or several.
-
-    It is read here, so only one that is as short as such pages are.
-    """
-    body = response.body
-    if len(body) > _SHORT or not is_html(declared_type(headers_of(response)), body):
-        return ""
-    links = {link.url for link in parse_page(body, response.url).links}
-    links = {link for link in links if link.startswith(("http://", "https://"))}
-    return safe_url_string(links.pop()) if len(links) == 1 else ""
-
-
-class RedirectMiddleware(redirect.RedirectMiddleware):
-    """Scrapy's, which asks no spider middleware for the Referer: one costs every page its time."""
-
-    def __init__(self, settings: BaseSettings) -> None:
-        super().__init__(settings)
-        self._referer = RefererMiddleware(settings)
-
-    @classmethod
-    @override
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        only_for_crawls(crawler)
-        made = cls(crawler.settings)
-        made.crawler = crawler
-        return made
-
-    @override
-    def process_response(
-        self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Request | Response:
-        """Follow a redirect; one that says only in its body where it leads, too."""
-        is_mute = response.status in _REDIRECTS and b"Location" not in response.headers
-        if is_mute and (target := _linked(response)):
-            response.headers[b"Location"] = target
-        answer: Request | Response = super().process_response(request, response)
-        return answer
-
-    @override
-    def handle_referer(self, request: Request, response: Response) -> None:
-        request.headers.pop("Referer", None)
-        self._referer.get_processed_request(request, response)

@@ -564,7 +564,8 @@ class SqliteFrontier(Frontier):
             if scored:
                 sqlite_servers.keep_scored(self._db)
             self._lines.reorder(None if scored else cell)
-        self._move(held.server, self._servers.count(held.server, held.unit, relevant, size))
+        if moved := self._servers.count(held.server, held.unit, relevant, size):
+            self._move(held.server, moved)
 
     def _move(self, server: int, moved: Mapping[int, int]) -> None:
         """Ask again the URLs of units of a server, or its site, that came into other places."""

@@ -7,7 +7,7 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from lswc.crawl.requests import RedirectMiddleware
+from lswc.crawl.guest_middleware import RedirectMiddleware
 from lswc.crawl.spider import LswcSpider
 
 HTML = {"Content-Type": "text/html"}

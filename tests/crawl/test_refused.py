@@ -13,7 +13,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from lswc.crawl.requests import RedirectMiddleware
+from lswc.crawl.guest_middleware import RedirectMiddleware
 from lswc.crawl.transport.refused import (
     MAX_ENCODINGS,
     MAX_PIECES,

@@ -315,7 +315,7 @@ class Expected:
         self._content_type = self._name = ""
         self._is_plain_text = self._is_packed = self._is_xml = False
         # A page shows it in part.
-        self.is_cut = visit is not None and visit.lease.is_requisite
+        self.is_cut = visit is not None and not visit.is_page and visit.lease.is_requisite
         self.is_file = False
         self._status = 0
 
