@@ -319,7 +319,9 @@ class Pages:
         If that turns out later, its links are asked for then. Raises what the readers raise.
         """
         reading = await self.readers.read(asked, body)
-        if reading is None or not reading.unread_links or not is_front_page(visit.url):
+        if reading is None or not reading.unread_links or reading.kind is not Kind.HTML:
+            return reading
+        if not is_front_page(visit.url):
             return reading
         is_relevant = reading.identified == PageLanguage.TARGET
         if not (is_relevant or self.frontier.pages_of(visit.lease.unit).relevant):
