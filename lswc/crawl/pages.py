@@ -333,7 +333,7 @@ class Pages:
         asked = Asked(headers_of(response), url, visit.lease.depth, response.url)
         body, walls = response.body, self.walls
         reading = await self.readers.read(asked, body)
-        if reading is not None and reading.unread_links and is_front_page(visit.url):
+        if reading is not None and reading.unread_links and _may_be_hub(visit, reading):
             reading = await self._read_whole(visit, asked, body, reading)
         if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
             response, reading = await walls.behind(visit, url, response, reading)
@@ -457,6 +457,11 @@ def _renamed(twins: Twins, links: Sequence[ReadLink]) -> tuple[ReadLink, ...]:
         else link
         for link in links
     )
+
+
+def _may_be_hub(visit: Visit, reading: PageReading) -> bool:
+    """Tell whether a page is one whose links all count, as it leads to all of its server."""
+    return reading.kind is Kind.HTML and is_front_page(visit.url)
 
 
 def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:
