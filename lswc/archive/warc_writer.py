@@ -389,7 +389,7 @@ class WarcWriter:
             }
             if earlier.id:
                 headers["WARC-Refers-To"] = earlier.id
-            if earlier.file not in ("", self._file):
+            if earlier.file:  # another crawl may have a file of the same name
                 headers["WARC-Refers-To-Container"] = earlier.file
             # Replay shows nothing but the head of a revisit that has the status 304.
             block = b"" if attempt.unchanged else bytes(exchange.head)

@@ -118,6 +118,8 @@ class Walls:
             else:
                 self._failed(visit, server, Way.WALL)
             found.request = None  # it is the page's own request's now
+            if fingerprint(found.url) == fingerprint(visit.url):
+                visit.url = found.url  # of twins, the one that answered
             return found
         _put_back(visit, number)
         self._failed(visit, server, Way.WALL, gate if ended.loops else None)

@@ -400,9 +400,10 @@ zhd zhn zlj zln zlq zqe zyb zyg zyj zyn zzj
 _MEANT = "jp ja cn zh tw zh kr ko vn vi"
 _LONGEST = 40  # characters of a tag
 _SUBTAGS = re.compile("[-_.]")
-_CODES: dict[str, str] = dict(zip(*[iter(f"{_PAIRS} {_MEANT}".split())] * 2, strict=True))
-for _code, *_members in map(str.split, _WITHIN.split(";")):
-    _CODES |= {member: _code for member in _members if member not in _CODES}
+_OWN_CODES = dict(zip(*[iter(f"{_PAIRS} {_MEANT}".split())] * 2, strict=True))
+_CODES: dict[str, str] = {
+    member: code for code, *members in map(str.split, _WITHIN.split(";")) for member in members
+} | _OWN_CODES
 
 
 _THREE: dict[str, str] = {}
@@ -415,6 +416,11 @@ for _three, _two in zip(*[iter(_PAIRS.split())] * 2, strict=True):
 def three_letters(code: str) -> str:
     """Return the code of ISO 639-3 for one that lswc uses, by which web archives know it."""
     return _THREE.get(code, code)
+
+
+def is_within_another(code: str) -> bool:
+    """Tell whether a code is a language's that counts as the one that it is within, as dialects."""
+    return code in _CODES and code not in _OWN_CODES
 
 
 def known_code(tag: str) -> str | None:

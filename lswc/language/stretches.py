@@ -209,8 +209,10 @@ def _legacy(sample: bytes, declared: Sequence[str], body: bytes) -> str:
 def _detected(body: bytes) -> str:
     """Return what the detector says, which knows more languages than there are tables of."""
     first = _WORD.search(body)
-    start = first.start() if first else 0
-    found = chardet.detect(body[start : start + _EXAMINED], include_encodings=_GUESSED)["encoding"]
+    if first is None:
+        return "windows-1252"
+    examined = body[first.start() : first.start() + _EXAMINED]
+    found = chardet.detect(examined, include_encodings=_GUESSED)["encoding"]
     charset = encoding(found or "")
     return charset if charset in _GUESSED else "windows-1252"
 

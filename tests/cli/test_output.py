@@ -288,20 +288,24 @@ def test_a_replay(
         return nullcontext(serving)
 
     serving = SimpleNamespace(server_port=6_811, serve_forever=lambda: heard.append("served"))
+    collected = SimpleNamespace(gone=["first/ is gone"], crawls=(tmp_path,))
+    monkeypatch.setattr("lswc.archive.collection.collected", lambda folders: collected)
     monkeypatch.setattr(replay, "wayback", lambda: "wayback")
     monkeypatch.setattr(replay, "pywb_of", noted)
     monkeypatch.setattr(replay, "announced", noted)
     monkeypatch.setattr(replay, "server", served)
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    assert run("replay", tmp_path, "--port", "0") == 0
+    assert run("replay", tmp_path, "--pywb", "--port", "0") == 0
     address = "http://127.0.0.1:6811/"
     assert heard == [
-        (tmp_path, "wayback"), (tmp_path, "http://pywb/", 0), (tmp_path, address), "served"
+        (collected, "wayback"), ((tmp_path,), replay.Pywb("http://pywb/"), 0), (tmp_path, address),
+        "served",
     ]  # fmt: skip
-    said = capsys.readouterr().out
-    assert said == f"{address}\nOnly this machine can reach it. Ctrl-C ends it.\n"
+    said = capsys.readouterr()
+    assert said.out == f"{address}\nOnly this machine can reach it. Ctrl-C ends it.\n"
+    assert said.err == "first/ is gone\n"
     for port, code in (("65535", 0), ("65536", 2), ("-1", 2), ("x", 2), ("٣", 2)):
-        assert run("replay", tmp_path, f"--port={port}") == code
+        assert run("replay", tmp_path, "--pywb", f"--port={port}") == code
 
 
 def test_a_dry_run_names_the_quotas_of_a_language_and_no_url_that_is_blocked(
@@ -337,8 +341,9 @@ def test_what_is_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     for command, what in (
         (("new",), "language"),
         (("check",), "crawl folder"),
-        (("replay",), "crawl folder"),
         (("frontier",), "crawl folder, or one Redis"),
     ):
         assert run(*command) == 2
         assert f"name one {what}" in capsys.readouterr().err
+    assert run("replay") == 2
+    assert "name a crawl folder" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def test_links_come_with_what_the_page_says_of_their_language() -> None:
     ]
 
 
-@pytest.mark.parametrize(("size", "is_cut"), [(2_000, False), (2_001, True)])
+@pytest.mark.parametrize(("size", "is_cut"), [(2_000, False), (2_001, False), (5_000, True)])
 def test_how_much_of_a_page_is_looked_at(size: int, is_cut: bool) -> None:
     link = b"<a href=x>"
     body = THAI.encode().ljust(size - len(link)) + link

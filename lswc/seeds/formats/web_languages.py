@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from lswc.language.names import names
-from lswc.language.registry import code_of, is_known, language
+from lswc.language.registry import code_of, is_known, is_within_another, language
 from lswc.seeds.candidates import SeedError
 from lswc.seeds.formats import links
 from lswc.seeds.sources import lines, opened
@@ -139,7 +139,7 @@ def _of_language(code: str, pages: list[_Page], *, dialects: bool) -> list[_Page
 
 
 def _is(code: str, base: str, parts: set[str]) -> bool:
-    return code in parts or code_of(code) == base
+    return code in parts or (code_of(code) == base and not is_within_another(code))
 
 
 def _is_another(part: str, base: str) -> bool:
