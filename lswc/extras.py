@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, distributions
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import join
@@ -68,13 +68,10 @@ def how_to_install(group: str) -> str:
 def _source() -> tuple[str, bool]:
     """Return the folder that lswc was installed from, "" if it isn't there, and if in place.
 
-    Installers write it down (PEP 610).
+    Installers write it down (PEP 610), but not beside the sources, which may be found first.
     """
-    try:
-        written = distribution("lswc").read_text("direct_url.json")
-    except PackageNotFoundError:
-        return "", False
-    told = json.loads(written or "{}")
+    found = (one.read_text("direct_url.json") for one in distributions(name="lswc"))
+    told = json.loads(next(filter(None, found), "{}"))
     folder = unquote(urlsplit(told.get("url", "")).path)
     is_there = "dir_info" in told and (Path(folder) / "pyproject.toml").is_file()
     return (folder, bool(told["dir_info"].get("editable"))) if is_there else ("", False)

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from importlib.metadata import distribution
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -195,6 +196,8 @@ def test_advice_is_by_kind_of_install_and_names_lswc_to_no_index(
             assert name == "direct_url.json"
             return json.dumps({"url": source.as_uri(), **told})
 
+    beside = SimpleNamespace(read_text=lambda name: None)  # the sources' own folder
+    monkeypatch.setattr(extras, "distributions", lambda name: [beside, Installed()])
     monkeypatch.setattr(extras, "distribution", lambda _: Installed())
     monkeypatch.setattr(extras, "is_installed", lambda name: name == "prometheus_client")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
