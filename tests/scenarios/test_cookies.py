@@ -15,6 +15,8 @@ from tests.scenarios.site import Site, run
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 WALLS = ("itself", "bounce", "probe", "added", "refresh", "expiring", "flood", "several", "splash")
 DOORWAYS = ("post", "get", "gate", "enter")
 LANGUAGES = ("param", "setlang")

@@ -15,6 +15,8 @@ from tests.scenarios.twin_web import PAGES, TwinWeb
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (
     "pair", "www.pair", "main", "mirror", "moved", "parting", "www.parting",
     "canonical", "wrong", "session", "query",

@@ -78,6 +78,7 @@ def on_web(tmp_path: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_candidates_are_fetched_as_in_a_crawl(
     tmp_path: Path, on_web: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def left_out(folder: Path) -> dict[str, str]:
     return dict(line.split("\t") for line in lines[1:])
 
 
+@pytest.mark.slow
 def test_the_page_in_the_language_becomes_the_seed_and_the_others_have_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

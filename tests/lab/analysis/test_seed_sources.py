@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
+import pytest
+
 from lswc.seeds.listing import sources_of
 from tests import forks
 from tests.scenarios.site import ENGLISH, ROOT, THAI, Site, environment, page
@@ -31,6 +33,7 @@ def test_sources_are_those_that_the_groups_name() -> None:
     assert sources_of("http://a.example/\n", "mine.txt") == {"http://a.example/": "mine.txt"}
 
 
+@pytest.mark.slow
 def test_pages_count_for_the_seed_that_they_were_reached_from(tmp_path: Path) -> None:
     site = Site(tmp_path / "web", tmp_path / "crawl")
     site.add("one.example/", page(THAI, "/1", "http://far.example/"))
