@@ -22,7 +22,11 @@ PARTS = SimpleNamespace(
         network=SimpleNamespace(lied_until=0.0),
     ),
     crawl=SimpleNamespace(
-        archived="none", max_document=0, reading=SimpleNamespace(documents=False)
+        archived="none",
+        max_document=0,
+        reading=SimpleNamespace(documents=False),
+        files=(),
+        max_file=0,
     ),
     handles=SimpleNamespace(idle=10),
 )

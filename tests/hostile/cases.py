@@ -138,7 +138,7 @@ FETCHED: dict[str, dict[str, str]] = {
         "to-itself.example/": "redirect loop",
         "circle-a.example/": "redirect",
         "circle-b.example/": "redirect",
-        "chain.example/0": "redirect",
+        "chain.example/0": "cookie wall",  # its first hops might have set a cookie
         f"chain.example/{REDIRECTS}": "too many redirects",
         "short-chain.example/0": "redirect",
         f"short-chain.example/{REDIRECTS}": "html",
@@ -263,18 +263,17 @@ HTTPS = {
 """The same by https, where nothing speaks TLS."""
 
 UNREAD = {
-    "links-many.example/": 1,
-    "links-unread.example/": 3_100 - LINKS,
     "fields-without-end-in-rtf.example/": 25_000 - LINKS,
     "links-without-end-in-rtf.example/": 40_000 - LINKS,
-    "links-cut.example/": 6_000 - LINKS,
+    "links-cut.example/": 50_000 - LINKS,
     "nested-links.example/": 40_000 - LINKS,
     "base-huge.example/": 5_000 - LINKS,
     "many-links.example/": 1,  # more aren't counted
 }
-"""Links beyond the limit, all of them counted."""
+"""Links beyond the limit, all of them counted. Front pages of relevant servers have larger ones."""
 
 CUT = {
+    "links-cut.example/",
     "nested-links.example/",
     *(f"{name.lower().replace(' ', '-')}.example/" for name in CUT_DOCUMENTS),
 }

@@ -37,7 +37,7 @@ TRAPS = {
     "soft-404.example": ("near-duplicates in directory", 2 * cases.DUPLICATES),
     "sessions.example": ("", 1),
     "deeper.example": ("repeated path segment", 4),
-    "mirror-1.example": ("near-duplicates in directory", cases.DUPLICATES + 1),
+    "mirror-1.example": ("twin", cases.DUPLICATES + 1),
     "links-most.example": ("near-duplicates in directory", cases.DUPLICATES + 2),
 }
 """Traps, what ends them, and the most pages that are recorded of each."""
@@ -126,7 +126,9 @@ def _peak(pid: int) -> int:
 
 def _read(folder: Path, memory: int, seconds: float, log: str) -> Ended:
     with closing(sqlite3.connect(folder / "frontier.db")) as db:
-        outcomes = dict(db.execute("SELECT url, outcome FROM url"))
+        outcomes = dict(
+            db.execute("SELECT url, outcome FROM url ORDER BY outcome = 'listing' DESC")
+        )
     with sqlite_report.opened(folder / "frontier.db") as reader:
         counted = reader.tallies()
     tallies = {(kind, name): n for kind, names in counted.items() for name, n in names.items()}
