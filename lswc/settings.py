@@ -43,7 +43,7 @@ LSWC_UNPROVEN_SHARE = 0.25
 # fetch what is hardly relevant, at 1 none idles. Nobody waits for servers that rest for much longer
 # than others (strategies.md#hours-and-downloads).
 LSWC_HASTE = 0.1
-# The crawl ends once the next pages should bring a smaller share of relevant ones, for 300 requests
+# The crawl ends once the next pages should bring a smaller share of relevant ones, for 600 requests
 # in a row for each worker. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a

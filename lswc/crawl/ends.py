@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 EVERY = 100
 """Requests between two looks at what comes next."""
 
-IN_A_ROW = 300
+IN_A_ROW = 600
 """Requests after a look at which little was expected, at all looks since then, too: no more is
 asked for than what is promising.
 
-What is left then often lies behind some pages of other languages, one after the other. So many for
-each worker that took part: with no more for two, one crawl in ten ended too early.
+What is left then often lies behind some pages of other languages, one after the other. On the demo
+web crawls ended at 96, 96-99, 99 and 100 % coverage with 300, 500, 550 and 600. So many for each
+worker that took part: with no more for two, one crawl in ten ended too early.
 """
 
 LONG = 3_600.0
