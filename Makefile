@@ -100,10 +100,11 @@ $(VENV)/replaywebpage/package/ui.js: $(VENV)/installed
 
 # Whole crawls, and what goes wrong around them: kills, workers, the network, Redis, disks, clocks,
 # hostile pages. Such tests wait more than they work, so there are more of them than cores. A process
-# loads the files that have some, not all.
+# loads the files that have some, not all. Scrapy's own tests have times of their own, so they run alone.
 faults: $(VENV)/installed $(VENV)/scrapy_tests/lib redis
 	$(VENV)/bin/pytest -q -n 6 --no-loadscope-reorder -m slow \
-		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | sort)
+		$$(grep -rl --include='test_*.py' 'mark\.slow' tests | grep -v scrapy_handler | sort)
+	$(VENV)/bin/pytest -q tests/faults/test_scrapy_handler.py
 
 # All that is installed, each at one version: for who wants today's environment again.
 # pip install -r requirements.lock -e .
