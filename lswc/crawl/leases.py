@@ -45,14 +45,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class IdleConnections:
-    """The ``seconds`` in all, the ``longest`` in a row, and how many were ``long`` in a row.
+    """The ``seconds`` in all, the ``longest`` in a row, and ``since`` when some are idle now.
 
     They are idle in vain if nothing better came. Times are seconds of one clock.
     """
 
     seconds: float = 0.0
     longest: float = 0.0
-    long: int = 0
     since: float | None = None
 
     def waits(self, now: float) -> None:
@@ -67,7 +66,6 @@ class IdleConnections:
         seconds, self.since = now - self.since, None
         self.seconds += seconds
         self.longest = max(self.longest, seconds)
-        self.long += seconds > LONG
         return seconds
 
     def in_a_row(self, now: float) -> float:
