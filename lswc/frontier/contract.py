@@ -23,6 +23,7 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import ConfigError
+from lswc.frontier.exchange.status import ALONE, Elsewhere
 from lswc.outcomes import Outcome
 from lswc.strategy import DISCARD, Pages, Status, status
 from lswc.strategy.facts import NO_PAGES
@@ -212,7 +213,7 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
-FORMAT = 17
+FORMAT = 18
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
@@ -432,7 +433,13 @@ class Stock(ABC):
 
 
 class Frontier(Stock):
-    """One contract for every store."""
+    """One contract for every store. ``elsewhere`` is what other workers of the crawl have."""
+
+    elsewhere: Elsewhere = ALONE
+
+    def hear(self, elsewhere: Elsewhere) -> None:
+        """Take notice of what other workers have now."""
+        self.elsewhere = elsewhere
 
     @abstractmethod
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:

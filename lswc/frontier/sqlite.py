@@ -26,6 +26,10 @@ from lswc.frontier.contract import (
     check_identity,
     is_far_better,
 )
+from lswc.frontier.exchange import outbox
+from lswc.frontier.exchange.giving import Giving
+from lswc.frontier.exchange.inbox import Inbox
+from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import became
 from lswc.frontier.lock import lock
@@ -49,11 +53,13 @@ from lswc.strategy import (
     strategy,
     with_requisites,
 )
+from lswc.strategy.adaptive import SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
+    from lswc.frontier.exchange.status import Elsewhere
     from lswc.frontier.held import Held
     from lswc.frontier.report import Freshness
     from lswc.frontier.visit import Offer, Visit
@@ -63,7 +69,8 @@ MEMORY = ":memory:"
 _MAY_RETURN = ("finished", "postponed")
 _HAND_OUT = """
 SELECT s.name, u.seq, u.url, u.unit, u.code, u.inherited, u.depth, u.redirects,
-    (SELECT url FROM url WHERE seq = u.referrer),
+    coalesce((SELECT url FROM url WHERE seq = u.referrer),
+             (SELECT url FROM elsewhere WHERE id = -u.referrer)),
     coalesce((SELECT tries FROM later WHERE seq = u.seq), 0),
     s.downloaded, s.bytes, d.downloaded, d.bytes
 FROM url u JOIN server s ON s.id = u.server JOIN site d ON d.id = s.site WHERE u.seq = ?
@@ -120,6 +127,10 @@ class _Leases:
         while self._resting and self._resting[0][0] <= now:
             self._lines.free(heappop(self._resting)[1])
 
+    def busy(self) -> set[int]:
+        """Return the servers of which URLs are leased."""
+        return {held.server for held in self.held.values()}
+
     @property
     def pending(self) -> int:
         """Number of leased URLs that are no pages visited again."""
@@ -131,7 +142,7 @@ class _Leases:
         return self._resting[0][0] if self._resting else None
 
 
-class _Choice:
+class Choice:
     """What is leased next: by the order, by haste, and by the share of unproven sites."""
 
     def __init__(
@@ -150,6 +161,8 @@ class _Choice:
         self._waits, self._patience = terms.waits, terms.patience
         self._earned, self._spare = terms.spare, 0.0
         self._unhasty_until = -inf
+        self.elsewhere: int | None = None
+        """The best cell of which other workers have a URL waiting."""
         self.ready_at: float | None = None
         """When a URL that waits for far better ones waits no longer; None if none waits."""
 
@@ -166,12 +179,30 @@ class _Choice:
                     return None
                 self._spare -= 1
         else:
-            self._unhasty_until = now + self._patience
+            self.wait_till(now + self._patience)
             self._spare = min(self._spare + self._earned, BURST_OF_HASTE)
         families = self._lines.families
         if families.sites:  # else there is nothing to share
             self._share.leased(families.charged(self._lines.sizes.site(line.server)), others_wait)
         return line
+
+    def wait_till(self, then: float) -> None:
+        """Let no URL be leased in haste until then, unless that was earned."""
+        self._unhasty_until = max(self._unhasty_until, then)
+
+    def since_best(self, now: float) -> float:
+        """Return the seconds since the latest lease that was none in haste, of any worker."""
+        return now + self._patience - self._unhasty_until
+
+    @property
+    def best(self) -> int | None:
+        """The best cell with a URL of a proven site that isn't leased; None if there is none."""
+        return self._best_waiting(is_proven=True)
+
+    def heard(self, best: int | None, since: float, now: float) -> None:
+        """Take notice of the best cell that waits elsewhere, and of the latest lease of such."""
+        self.elsewhere = best
+        self.wait_till(now + self._patience - since)
 
     def _is_worthless(self, order: Order, line: Line) -> bool:
         """Tell whether visits of pages that are held are worth more."""
@@ -209,11 +240,16 @@ class _Choice:
         return line, others_wait
 
     def _is_best(self, order: Order, line: Line) -> bool:
-        """Tell whether no far better URLs wait for their servers.
+        """Tell whether no far better URLs wait for their servers, here or elsewhere.
 
         A proven site waits for no unproven one.
         """
-        if not (self._waits and self._lines.busy):
+        if not self._waits:
+            return True
+        elsewhere = self.elsewhere
+        if elsewhere is not None and is_far_better(order, elsewhere, line.cell):
+            return False
+        if not self._lines.busy:
             return True
         best = self._best_waiting(is_proven=not line.family)
         return best is None or not is_far_better(order, best, line.cell)
@@ -277,9 +313,17 @@ class SqliteFrontier(Frontier):
         self._lines = Lines(self._db, strategy, families)
         self._leases = _Leases(self._lines)
         self._held = HeldPages(self._db, terms, self._tallies)
-        self._choice = _Choice(self._db, self._lines, self._leases, self._held, share, terms)
+        self.choice = Choice(self._db, self._lines, self._leases, self._held, share, terms)
         room = Room(self._db, self._lines, terms.caps, self._leases.held.keys())
         self._urls = Urls(self._db, self._servers, self._lines, room, self._tallies)
+        self.outbox = Outbox(self._db, self._lines)
+        self.inbox = Inbox(
+            self._db, self.outbox, self._urls, self._servers, self._lines, self._tallies, self._held
+        )
+        self.giving = Giving(
+            self._db, self.outbox, self._urls, self._lines, self._held,
+            self._leases.busy, self.transaction,
+        )  # fmt: skip
         try:
             with _opening():
                 identity = identity_of(strategy, identity)
@@ -297,10 +341,12 @@ class SqliteFrontier(Frontier):
         """Take what the file holds: when it is opened, and after a write that failed."""
         self._servers.forget()
         self._tallies.load()
-        self._order = SqliteReader(self._db, self._strategy).order()
-        self._lines.load(self._order.rank)
+        self.order = SqliteReader(self._db, self._strategy).order()
+        self._lines.load(self.order.rank)
         self._urls.load()
         self._held.load()
+        self.outbox.load()
+        self.inbox.load()
         self._lengths = read_lengths(self._db)
 
     @contextmanager
@@ -323,12 +369,40 @@ class SqliteFrontier(Frontier):
         return self._lines.waiting.total() + len(self._urls.postponed)
 
     @property
+    def leased(self) -> int:
+        """Number of leased URLs."""
+        return len(self._leases.held)
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether seeds wait that are fetched first."""
+        return self._strategy.learns and self._lines.waiting[SEEDS] > 0
+
+    def hear(self, elsewhere: Elsewhere) -> None:
+        self.elsewhere = elsewhere
+        if isinstance(self.order, LearnedOrder):
+            self.order.hear(elsewhere.experience)
+            self._lines.reorder()
+
+    def membership(self) -> dict[str, str]:
+        """Return what is kept of the crawl that this file is a worker's of; nothing if none."""
+        with self._errors():
+            rows = self._db.execute(
+                "SELECT key, value FROM about WHERE key IN ('worker', 'crawl', 'owners')"
+            )
+            return dict(rows.fetchall())
+
+    def keep_membership(self, **kept: str) -> None:
+        """Keep that, in a transaction that is the caller's."""
+        self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", kept.items())
+
+    @property
     def held(self) -> int:
         return self._held.number
 
     def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
         if self._held.is_kept:
-            with self._transaction():
+            with self.transaction():
                 self._held.hold(records, self._urls.next_seq)
 
     def held_of(self, seq: int) -> Held | None:
@@ -392,16 +466,23 @@ class SqliteFrontier(Frontier):
         return [(url, self._strategy.kind_of[code]) for url, code in rows]
 
     def offer(self, offers: Sequence[Offer]) -> None:
-        with self._transaction():
-            self._urls.store(offers, None)
+        with self.transaction():
+            self._urls.store(self.outbox.divert(offers, None, lambda: None), None)
+
+    def _store(self, visit: Visit, held: _Held) -> None:
+        """Store the links of a page: those to own sites, and those to be sent."""
+        own = self.outbox.divert(
+            visit.offers, visit.url, lambda: self.outbox.vouching(held.server)
+        )
+        self._urls.store(own, visit.lease.id, self._lines.sizes.site(held.server))
 
     def lease(self, now: float) -> Lease | None:
         again = self._lease_again(now) if self._held.is_on else None
-        return again or self._lease(now, lambda: self._choice.take(self._order, now))
+        return again or self._lease(now, lambda: self.choice.take(self.order, now))
 
     @property
     def holds_back(self) -> bool:
-        return self._choice.ready_at is not None
+        return self.choice.ready_at is not None
 
     def restrict(self, cells: Collection[int] | None) -> None:
         self._lines.restrict(cells)
@@ -439,7 +520,7 @@ class SqliteFrontier(Frontier):
         row = self._db.execute(_HAND_OUT, (line.seq,)).fetchone()
         name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
         cell = line.cell if held is None else self._cell_of(code, unit)
-        expected = None if cell >= REQUISITES else self._order.expected(cell)
+        expected = None if cell >= REQUISITES else self.order.expected(cell)
         token = self._leases.add(line, unit, now, held is not None)
         visits, simhash = (0, None) if held is None else (held.visits, held.simhash)
         return Lease(
@@ -457,7 +538,7 @@ class SqliteFrontier(Frontier):
             self._leases.next_rested,
             self._urls.postponed.next_due,
             self._held.next_ready,
-            self._choice.ready_at,
+            self.choice.ready_at,
         )
         return min((time for time in times if time is not None), default=None)
 
@@ -469,7 +550,7 @@ class SqliteFrontier(Frontier):
         if held.again:
             self._commit_again(visit, held, lengths)
             return True
-        with self._transaction():
+        with self.transaction():
             self._end(visit, held, visit.outcome, lengths)
             if visit.lease.tries:
                 self._urls.postponed.forget(seq)
@@ -481,7 +562,7 @@ class SqliteFrontier(Frontier):
                 self._servers.receive(held.server, received)
                 if self._strategy.learns and visit.is_miss:
                     self._move(held.server, self._servers.miss(held.server))
-            self._urls.store(visit.offers, seq, held.server)
+            self._store(visit, held)
             self._tallies.add("finished", visit.outcome)
             if counts:
                 self._tallies.add_all(visit.tally)
@@ -496,10 +577,10 @@ class SqliteFrontier(Frontier):
 
     def _commit_again(self, visit: Visit, held: _Held, lengths: Mapping[str, int] | None) -> None:
         """End the visit of a page that is held: it is counted for no unit and no cell again."""
-        with self._transaction():
+        with self.transaction():
             self._end(visit, held, visit.outcome, lengths)
             self._servers.receive(held.server, visit.received)
-            self._urls.store(visit.offers, visit.lease.id, held.server)
+            self._store(visit, held)
             self._held.visited(visit, self._lines.sizes.site(held.server), became(visit))
             self._held.hear(visit.dates, held.server)
             self._tallies.add_all(visit.tally)
@@ -513,7 +594,7 @@ class SqliteFrontier(Frontier):
             self._commit_again(visit, held, lengths)
             return True
         seq, postponed = visit.lease.id, self._urls.postponed
-        with self._transaction():
+        with self.transaction():
             self._end(visit, held, Outcome.POSTPONED, lengths)
             self._servers.receive(held.server, visit.received)
             postponed.keep(seq, visit.lease.tries + is_transient(visit.outcome), visit.outcome)
@@ -532,7 +613,7 @@ class SqliteFrontier(Frontier):
         tallies = self._tallies.by_kind
         if not any(tallies.get(kind, {}).get(o) for kind in _MAY_RETURN for o in outcomes):
             return 0  # without looking at every URL
-        with self._transaction():
+        with self.transaction():
             revived, again = self._urls.postponed.revive(outcomes, wanted)
             for (server, outcome), number in revived.items():
                 self._tallies.add("finished", outcome, -number)
@@ -559,8 +640,8 @@ class SqliteFrontier(Frontier):
     def _count(self, cell: int, held: _Held, relevant: float, size: int) -> None:
         """Count a page, learn from it, and ask again the URLs of units that it moves."""
         sqlite_servers.learn(self._db, cell, relevant)
-        if isinstance(self._order, LearnedOrder):
-            scored = self._order.learn(cell, relevant)
+        if isinstance(self.order, LearnedOrder):
+            scored = self.order.learn(cell, relevant)
             if scored:
                 sqlite_servers.keep_scored(self._db)
             self._lines.reorder(None if scored else cell)
@@ -589,7 +670,8 @@ class SqliteFrontier(Frontier):
         return StorageError(f"can't write the frontier: {error}")
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
+        """Write all of a block, or nothing. Raises StorageError."""
         with self._errors():
             begin(self._db)
             yield
@@ -610,7 +692,7 @@ class _OpenReader(SqliteReader):
         self._frontier = frontier
 
     def order(self) -> Order:
-        return self._frontier._order
+        return self._frontier.order
 
     def freshness(self, now: float) -> Freshness | None:
         found = super().freshness(now)
@@ -621,11 +703,11 @@ class _OpenReader(SqliteReader):
 
     def pending(self) -> dict[int, int]:
         pending = self._frontier._lines.waiting.copy()
-        pending.subtract(self._frontier._choice.leased_cells())
+        pending.subtract(self._frontier.choice.leased_cells())
         return dict(+pending)
 
     def leased(self) -> int:
-        return len(self._frontier._leases.held)
+        return self._frontier.leased
 
 
 @contextmanager
@@ -661,6 +743,7 @@ def _create(
         + sqlite_urls.SCHEMA
         + sqlite_servers.SCHEMA
         + sqlite_cells.SCHEMA
+        + outbox.SCHEMA
     )
     if strategy.unit is Unit.DIRECTORY:
         db.execute(sqlite_urls.BY_DIRECTORY)

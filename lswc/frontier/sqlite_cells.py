@@ -151,6 +151,7 @@ class Lines:
         self._hidden: set[int] = set()
         self._there: set[tuple[int, int]] = set()
         self.busy: dict[int, int] = {}
+        self._frozen: set[int] = set()
         self._only: Collection[int] | None = None
         self._busy_families: Counter[int] = Counter()
 
@@ -226,14 +227,6 @@ class Lines:
                 del self.unproven[cell]
         if not self.waiting[cell]:
             self.occupied.remove(cell)
-
-    def introduces(self, server: int | None) -> tuple[int | None, Born | None]:
-        """Return the site of a server, and what is to be kept of sites that its pages introduce.
-
-        None of the latter if no more may wait; the server is None for seeds.
-        """
-        site = None if server is None else self.sizes.site(server)
-        return site, self.families.room(site)
 
     def link(self, servers: Collection[int], by: int | None, born: Born) -> Mapping[int, int]:
         """Count the links of a page, of the site ``by``, to servers; new sites were ``born`` so.
@@ -463,8 +456,22 @@ class Lines:
             self._busy_families[family] -= 1
             if not self._busy_families[family]:
                 del self._busy_families[family]
-        if server not in self._hidden:
-            return
+        if server in self._frozen:
+            self.busy[server] = 0
+        elif server in self._hidden:
+            self._show(server)
+
+    def freeze(self, server: int) -> None:
+        """Let a server be busy until it is thawed, whatever else makes it busy."""
+        self._frozen.add(server)
+        self.busy.setdefault(server, 0)
+
+    def thaw(self, server: int) -> None:
+        """Let a server be free again that was frozen, and isn't leased."""
+        self._frozen.discard(server)
+        self.free(server)
+
+    def _show(self, server: int) -> None:
         begin(self._db)
         self._hidden.remove(server)
         shown = self._db.execute(
@@ -548,6 +555,24 @@ class Families:
         """Return the family of an unproven site; 0 of another, or if the share doesn't count."""
         is_unproven = site < len(self.level) and self.level[site] == UNPROVEN
         return self._family[site] if is_unproven and self.share_counts else 0
+
+    def descent(self, site: int) -> tuple[int, int]:
+        """Return the family and the branch of an unproven site, 0 if that is itself; else 0, 0."""
+        if self.level[site] != UNPROVEN:
+            return 0, 0
+        branch = self._branch[site]
+        return self._family[site], 0 if branch == site else branch
+
+    def tell(self, site: int, born: Born) -> None:
+        """Take notice of a site of which another worker told; all before it are known."""
+        if not self.is_on:
+            return
+        level, family, branch, _ = born
+        if site >= len(self.level):
+            self._grow(site, born)
+        self.level[site], self._family[site] = level, family
+        self._branch[site] = branch or site
+        self._supporters.pop(site, None)
 
     def support(self, site: int) -> int:
         """Return the support of a site that ``meet`` told of."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.frontier.held import (
@@ -33,7 +34,7 @@ from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
     from lswc.frontier.contract import Terms
     from lswc.frontier.sqlite_servers import Tallies
@@ -323,6 +324,26 @@ class HeldPages:
 
     def _insert(self, seq: int, mark: int, held: Held) -> None:
         self._db.execute(_INSERT, (seq, mark, *_values(held)))
+
+    def given(self, seqs: Iterable[int]) -> dict[int, list[float | None]]:
+        """Return the columns of what is kept of pages by their numbers, to be given away."""
+        if not self.is_kept:
+            return {}
+        rows = self._db.execute(
+            f"SELECT seq, {_COLUMNS} FROM held WHERE seq IN (SELECT value FROM json_each(?))",
+            (dumps(list(seqs)),),
+        )
+        return {seq: columns for seq, *columns in rows}
+
+    def remove(self, seqs: Collection[int]) -> None:
+        """Hold pages no more that were given away."""
+        self._db.executemany("DELETE FROM held WHERE seq = ?", ((seq,) for seq in seqs))
+        self.number -= len(seqs)
+
+    def add(self, seq: int, mark: int, columns: Sequence[float | None]) -> None:
+        """Hold a page that another worker held, by what ``given`` returned there."""
+        self._db.execute(_INSERT, (seq, mark, *columns))
+        self.number += 1
 
     def of(self, seq: int) -> Held | None:
         """Return what is kept of a page by its number; None if it isn't held."""

@@ -199,6 +199,24 @@ class Servers:
             [(name, sites[site].place, sites[site].id) for name, site in site_names.items()],
         )
 
+    def add_site(self, name: str, born: Born) -> int:
+        """Add a site of which another worker told; return its number."""
+        level, _, _, supporters = born
+        row = self._db.execute(
+            "INSERT INTO site (name, place, level, family, branch, supporters)"
+            " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+            (name, self._first(support_of(level, len(supporters.split()))), *born),
+        )
+        return int(row.fetchone()[0])
+
+    def add_server(self, name: str, site: int, place: int) -> int:
+        """Add a server that another worker gave, unless it is there; return its number."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO server (name, place, site) VALUES (?, ?, ?)", (name, place, site)
+        )
+        row = self._db.execute("SELECT id FROM server WHERE name = ?", (name,))
+        return int(row.fetchone()[0])
+
     def _first(self, support: int) -> int:
         """Return the place of a server of a new site."""
         weighs = self._strategy.weighs_support

@@ -14,7 +14,7 @@ from lswc.frontier.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redir
 from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin, keep_left_out
 from lswc.frontier.sqlite_servers import UNSAID, read_tallies, write_tallies
 from lswc.frontier.visit import keys
-from lswc.outcomes import OF_REQUISITE, Outcome
+from lswc.outcomes import OF_ELSEWHERE, OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
 from lswc.strategy.facts import NO_PAGES
 
@@ -47,16 +47,18 @@ _Row = list[Any]  # of the table url, without the outcome
 _SERVER, _LINE, _CODE, _DEPTH = 3, 5, 6, 8
 _INSERT = "INSERT INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 
-FINISHED = f"SELECT url, outcome FROM url WHERE outcome <> '{Outcome.POSTPONED}'"
+_HERE = f"outcome <> '{Outcome.POSTPONED}' AND outcome NOT LIKE '{OF_ELSEWHERE}%'"
+FINISHED = f"SELECT url, outcome FROM url WHERE {_HERE}"
 NAMED = (
     f"SELECT url, CASE WHEN code >= {REQUISITE} THEN '{OF_REQUISITE}' || outcome ELSE outcome END"
-    f" FROM url WHERE outcome <> '{Outcome.POSTPONED}'"
+    f" FROM url WHERE {_HERE}"
 )
 """The finished URLs and their outcomes; of a requisite with OF_REQUISITE before it."""
 
 _FIND = (
     "SELECT fingerprint, seq, line, code, depth, CASE WHEN outcome IS NULL THEN 0"
-    f" WHEN outcome = '{Outcome.REDIRECT}' AND url LIKE 'http:%' THEN 2 ELSE 1 END"
+    f" WHEN outcome IN ('{Outcome.REDIRECT}', '{OF_ELSEWHERE}{Outcome.REDIRECT}')"
+    " AND url LIKE 'http:%' THEN 2 ELSE 1 END"
     " FROM json_each(?) CROSS JOIN url ON fingerprint = value"
 )
 _ENDED_BY = """
@@ -130,13 +132,16 @@ class Urls:
             self.discarded(sum(self._lines.move(unit, unit, moved[unit]) for unit in moved))
 
     def store(
-        self, offers: Sequence[Offer], referrer: int | None, server: int | None = None
+        self, offers: Sequence[Offer], referrer: int | None, by: int | None = None
     ) -> None:
-        """Take the offers of a page, by its number and that of its server, or of nobody."""
+        """Take the offers of a page, by its number and that of its site, or of nobody.
+
+        The number of another worker's page is less than 0.
+        """
         lines = self._lines
         if not offers:
             return
-        by, born = lines.introduces(server)
+        born = lines.families.room(by)
         if born is None:
             offers, born = self._of_known_sites(offers), UNSAID
         names = dict.fromkeys(offer.server for offer in offers).keys()
@@ -152,7 +157,7 @@ class Urls:
             offers = self._kept_of(offers, units)
         offers = self._seen.changing(offers)
         if offers:
-            self._insert(self._new(offers, servers, units, referrer), servers)
+            self.insert(self._new(offers, servers, units, referrer), servers)
 
     def _of_known_sites(self, offers: Sequence[Offer]) -> list[Offer]:
         """Return the offers of sites that were met before, as no more unproven ones may wait."""
@@ -243,7 +248,8 @@ class Urls:
             rank(cell), distance_of(row[_CODE]), rank(known_cell), distance_of(known.code)
         )
 
-    def _insert(self, new: list[_Row], servers: Mapping[str, Met]) -> None:
+    def insert(self, new: list[_Row], servers: Mapping[str, Met]) -> None:
+        """Add URLs that aren't known, of these servers, to lines; ``next_seq`` has them."""
         if not new:
             return
         place_of = {met.id: met.place for met in servers.values()}
@@ -320,6 +326,44 @@ class Urls:
             self._db.execute("UPDATE url SET outcome = NULL, line = ? WHERE seq = ?", (line, seq))
             self._lines.put(Line(server, line, cell, seq))
         return int(server)
+
+    def known(self, names: Sequence[int]) -> Collection[int]:
+        """Return which of these keys are those of URLs that are there."""
+        return self._seen.find(names).keys()
+
+    def add_ended(self, row: _Row, outcome: str) -> None:
+        """Add a URL that waits in no line."""
+        self._db.execute(f"{_INSERT[: _INSERT.rindex('NULL')]}?)", (*row, outcome))
+
+    def count_no_more(self, seq: int) -> None:
+        """Keep that the page of a URL was counted before."""
+        self._db.execute("INSERT OR IGNORE INTO again VALUES (?)", (seq,))
+        self.again.add(seq)
+
+    def remove(self, seqs: Collection[int]) -> None:
+        """Take URLs out that wait, or are postponed, and aren't leased: another worker has them."""
+        named = dumps(list(seqs))
+        among = "IN (SELECT value FROM json_each(?))"
+        waiting = self._db.execute(
+            f"SELECT server, line, count(*) FROM url WHERE seq {among} AND outcome IS NULL"
+            " GROUP BY server, line",
+            (named,),
+        ).fetchall()
+        reasons = self._db.execute(
+            "SELECT later.outcome, count(*) FROM later JOIN url USING (seq)"
+            f" WHERE seq {among} AND url.outcome = ? GROUP BY later.outcome",
+            (named, Outcome.POSTPONED),
+        ).fetchall()
+        for outcome, number in reasons:
+            self._tallies.add("postponed", outcome, -number)
+        for table in ("later", "again", "url"):
+            self._db.execute(f"DELETE FROM {table} WHERE seq {among}", (named,))
+        for server, line, number in waiting:
+            self._lines.take(server, line, number)
+        if reasons:
+            self.postponed.leave_out(set(seqs))
+        self.again -= set(seqs)
+        self._seen.forget()
 
     def was_counted(self, seq: int) -> bool:
         """Tell, once, whether a URL's page was counted before it was lost."""
@@ -428,6 +472,11 @@ class Postponed:
     def wait(self, seq: int, due: float) -> None:
         """Let a URL wait that is kept here."""
         heappush(self.waiting, (due, seq))
+
+    def leave_out(self, seqs: Collection[int]) -> None:
+        """Let URLs wait here no more."""
+        self.waiting = [(due, seq) for due, seq in self.waiting if seq not in seqs]
+        heapify(self.waiting)
 
     def forget(self, seq: int) -> None:
         """Forget a URL that is finished."""

@@ -339,6 +339,10 @@ def _sum(some: Pages, more: Pages) -> Pages:
     return Pages(some.downloaded + more.downloaded, some.relevant + more.relevant)
 
 
+def _less(some: Pages, fewer: Pages) -> Pages:
+    return Pages(some.downloaded - fewer.downloaded, some.relevant - fewer.relevant)
+
+
 class LearnedOrder:
     """The cell of the higher expected relevance comes first; ties: the smaller cell.
 
@@ -352,7 +356,25 @@ class LearnedOrder:
     ) -> None:
         self.experience = experience or Experience()
         self.scored = scored or self.experience.copy()
+        self._heard = Experience()
         self._fit()
+
+    def hear(self, heard: Experience) -> None:
+        """Take what other workers have learned so far, in place of what they had the last time."""
+        before, self._heard = self._heard, heard
+        changed = {
+            cell
+            for cell in before.cells.keys() | heard.cells.keys()
+            if before.cells.get(cell) != heard.cells.get(cell)
+        }
+        known = self.experience
+        for cell in changed:
+            own = _less(known.cells.get(cell, NO_PAGES), before.cells.get(cell, NO_PAGES))
+            known.cells[cell] = _sum(own, heard.cells.get(cell, NO_PAGES))
+            self._scores.pop(cell, None)
+        known.crawl = _sum(_less(known.crawl, before.crawl), heard.crawl)
+        if is_due(known.crawl.downloaded, self.scored.crawl.downloaded):
+            self.score_all()
 
     def learn(self, cell: int, relevant: float) -> bool:
         self.experience.learn(cell, relevant)

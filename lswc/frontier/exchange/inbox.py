@@ -1,0 +1,236 @@
+"""Inbox: takes what other workers sent into this worker's own file, each message once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lswc.frontier.contract import site_of
+from lswc.frontier.exchange.messages import (
+    Links,
+    Message,
+    PartsGiven,
+    SiteGiven,
+    UrlGiven,
+    UrlsGiven,
+    Vouching,
+    unpack,
+)
+from lswc.frontier.exchange.outbox import Held, State
+from lswc.frontier.exchange.owners import part_of
+from lswc.frontier.visit import Offer, key
+from lswc.outcomes import OF_ELSEWHERE, Outcome
+from lswc.strategy import PageLanguage
+from lswc.strategy.families import PROVEN
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+
+    from lswc.frontier.exchange.outbox import Outbox
+    from lswc.frontier.sqlite_cells import Lines
+    from lswc.frontier.sqlite_held import HeldPages
+    from lswc.frontier.sqlite_servers import Born, Servers, Tallies
+    from lswc.frontier.sqlite_urls import Urls
+
+_COUNTERS = "downloaded = ?, relevant = ?, missed = ?, place = ?"
+
+
+class Inbox:
+    """Takes messages, and knows up to which number those of each worker were taken.
+
+    Callers keep the transactions. Methods raise StorageError for what isn't a message.
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        outbox: Outbox,
+        urls: Urls,
+        servers: Servers,
+        lines: Lines,
+        tallies: Tallies,
+        held: HeldPages,
+    ) -> None:
+        self._db, self._outbox = db, outbox
+        self._urls, self._servers, self._lines = urls, servers, lines
+        self._tallies, self._held = tallies, held
+
+    def load(self) -> None:
+        """Take what the file holds; servers of which URLs still come are left alone."""
+        self.received: dict[int, int] = dict(self._db.execute("SELECT * FROM received").fetchall())
+        for (server,) in self._db.execute("SELECT server FROM arriving").fetchall():
+            self._lines.freeze(server)
+
+    def receive(self, worker: int, messages: Iterable[tuple[int, bytes]]) -> int:
+        """Take a worker's messages by their numbers, but those that were taken; return how many."""
+        upto = before = self.received.get(worker, 0)
+        taken = 0
+        for number, packed in messages:
+            if number > upto:
+                self.take(unpack(packed))
+                upto, taken = number, taken + 1
+        if upto > before:
+            self._db.execute("INSERT OR REPLACE INTO received VALUES (?, ?)", (worker, upto))
+            self.received[worker] = upto
+        return taken
+
+    def take(self, message: Message) -> None:
+        """Take one message, whoever sent it."""
+        match message:
+            case Links():
+                self._take_links(message)
+            case SiteGiven():
+                self._take_site(message)
+            case UrlsGiven():
+                self._take_urls(message)
+            case PartsGiven():
+                self._take_parts(message)
+
+    def _take_links(self, message: Links) -> None:
+        offers = [_offer(row) for row in message.links]
+        vouching = message.vouching
+        own = self._outbox.divert(offers, message.referrer, lambda: vouching)
+        if own:
+            by = None if vouching is None else self._site(vouching)
+            self._urls.store(own, self._page(message.referrer), by)
+
+    def _page(self, url: str | None) -> int | None:
+        """Return the number of another worker's page, by which its links name it."""
+        if url is None:
+            return None
+        self._db.execute("INSERT OR IGNORE INTO elsewhere (url) VALUES (?)", (url,))
+        row = self._db.execute("SELECT id FROM elsewhere WHERE url = ?", (url,)).fetchone()
+        return -int(row[0])
+
+    def _site(self, told: Vouching) -> int:
+        """Return the number of another worker's site, and keep what was told of it."""
+        row = self._db.execute(
+            "SELECT id, level, family, branch FROM site WHERE name = ?", (told.site,)
+        ).fetchone()
+        family, branch = self._ancestor(told.family), self._ancestor(told.branch)
+        born: Born = (told.level, family, branch, "")
+        if row is None:
+            return self._add_site(told.site, born)
+        site = int(row[0])
+        if row[1:] != born[:3]:
+            self._db.execute(
+                "UPDATE site SET level = ?, family = ?, branch = ? WHERE id = ?",
+                (*born[:3], site),
+            )
+            self._lines.families.tell(site, born)
+        return site
+
+    def _ancestor(self, name: str) -> int:
+        """Return the number of a site by which others came; 0 of none."""
+        if not name:
+            return 0
+        row = self._db.execute("SELECT id FROM site WHERE name = ?", (name,)).fetchone()
+        return self._add_site(name, (PROVEN, 0, 0, "")) if row is None else int(row[0])
+
+    def _add_site(self, name: str, born: Born) -> int:
+        site = self._servers.add_site(name, born)
+        self._lines.families.tell(site, born)
+        return site
+
+    def _take_site(self, given: SiteGiven) -> None:
+        site = self._site(given.vouching)
+        supporters = [self._ancestor(name) for name in given.supporters]
+        self._db.execute(
+            f"UPDATE site SET {_COUNTERS}, bytes = ?, supporters = ? WHERE id = ?",
+            (given.downloaded, given.relevant, given.missed, given.place, given.received,
+             " ".join(map(str, supporters)), site),
+        )  # fmt: skip
+        self._lines.families.tell(site, self._born(site))
+        part = part_of(given.vouching.site)
+        numbers: dict[str, int] = {}
+        for name, place, downloaded, relevant, missed, received in given.servers:
+            server = numbers[name] = self._servers.add_server(name, site, place)
+            self._db.execute(
+                f"UPDATE server SET {_COUNTERS}, bytes = ? WHERE id = ?",
+                (downloaded, relevant, missed, place, received, server),
+            )
+            self._db.execute("INSERT OR REPLACE INTO arriving VALUES (?, ?)", (server, part))
+            self._lines.freeze(server)
+        self._db.executemany(
+            "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)",
+            [(numbers[name], reason, number) for name, reason, number in given.left_out],
+        )
+        if self._held.is_kept:
+            self._db.executemany(
+                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
+                [(numbers[name], *claims) for name, *claims in given.claims],
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO rate VALUES (?, ?, ?, ?, ?)",
+                [(kind, site, *rates) for kind, *rates in given.rates],
+            )
+        self._servers.forget()
+
+    def _born(self, site: int) -> Born:
+        row = self._db.execute(
+            "SELECT level, family, branch, supporters FROM site WHERE id = ?", (site,)
+        ).fetchone()
+        return tuple(row)
+
+    def _take_urls(self, given: UrlsGiven) -> None:
+        for directory, place, downloaded, relevant, missed in given.directories:
+            self._db.execute("INSERT OR IGNORE INTO directory (name, place) VALUES (?, 0)", (directory,))
+            self._db.execute(
+                f"UPDATE directory SET {_COUNTERS} WHERE name = ?",
+                (downloaded, relevant, missed, place, directory),
+            )
+        self._servers.forget()
+        keys = [key(one.offer[0], one.offer[3]) for one in given.urls]
+        known = self._urls.known(keys)
+        servers = self._servers.servers({one.offer[1] for one in given.urls})
+        units = servers
+        if not self._lines.by_server:
+            units = self._servers.units({one.offer[2] for one in given.urls})
+        waiting: list[list[Any]] = []
+        for name, one in zip(keys, given.urls, strict=True):
+            if name not in known:
+                url, server, unit, code, *rest = one.offer
+                met = units[unit]
+                line = self._lines.line_of(code, met.place) if _waits(one) else 0
+                seq = self._urls.next_seq
+                row = [seq, name, url, servers[server].id, met.id, line, code, *rest,
+                       self._page(one.referrer)]  # fmt: skip
+                self._urls.next_seq += 1
+                if _waits(one):
+                    waiting.append(row)
+                self._add_besides(one, row)
+        self._urls.insert(waiting, servers)
+
+    def _add_besides(self, given: UrlGiven, row: list[Any]) -> None:
+        """Keep a URL that doesn't wait in a line, and what is known of one besides its row."""
+        seq = row[0]
+        if given.outcome:
+            self._urls.add_ended(row, OF_ELSEWHERE + given.outcome)
+        elif given.postponed and given.is_postponed:
+            self._urls.add_ended(row, Outcome.POSTPONED)
+            self._urls.postponed.keep(seq, given.tries, given.postponed)
+            self._urls.postponed.wait(seq, 0.0)
+            self._tallies.add("postponed", given.postponed)
+        elif given.postponed:
+            self._urls.postponed.keep(seq, given.tries, given.postponed)
+        if given.was_counted:
+            self._urls.count_no_more(seq)
+        if given.held is not None and self._held.is_kept:
+            self._held.add(seq, self._urls.next_seq, given.held)
+
+    def _take_parts(self, given: PartsGiven) -> None:
+        for part in given.parts:
+            self._outbox.keep(part, Held(State.OWN))
+            rows = self._db.execute("SELECT server FROM arriving WHERE part = ?", (part,))
+            for (server,) in rows.fetchall():
+                self._lines.thaw(server)
+            self._db.execute("DELETE FROM arriving WHERE part = ?", (part,))
+
+
+def _offer(row: Sequence[object]) -> Offer:
+    url, server, unit, code, inherited, depth, redirects = row
+    return Offer(url, server, unit, code, PageLanguage(inherited), depth, redirects)  # type: ignore[arg-type]
+
+
+def _waits(given: UrlGiven) -> bool:
+    return not (given.outcome or given.is_postponed)

@@ -1,0 +1,148 @@
+"""Joining: what a worker is in a crawl that others share, or that it begins."""
+
+from __future__ import annotations
+
+import secrets
+from time import sleep
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from lswc.errors import AwayError, ConfigError
+from lswc.frontier.contract import FrontierError
+from lswc.frontier.exchange import messages, owners, status
+from lswc.frontier.exchange.outbox import Held, State
+from lswc.frontier.exchange.owners import PARTS, Owners
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lswc.frontier.exchange.post import Post
+    from lswc.frontier.sqlite import SqliteFrontier
+
+SEEN_ALIVE = 2.5
+"""Seconds in which a worker that runs tells something anew."""
+
+
+class Membership(NamedTuple):
+    """A worker: its number, its name (host:folder), this process, the crawl (JSON), the table."""
+
+    worker: int
+    name: str
+    process: str
+    crawl: bytes
+    owners: Owners
+
+
+def join(
+    frontier: SqliteFrontier, post: Post, name: str, identity: Mapping[str, str]
+) -> Membership:
+    """Go on as the worker that a frontier's file is of, or become one.
+
+    ``identity`` is what all workers must agree on. The first worker has all sites, be they those of
+    a crawl that it ran alone; a later one begins with none, and is given its share. Raises
+    LswcError.
+    """
+    kept = frontier.membership()
+    mark = _mark(kept, identity)
+    try:
+        found = post.crawl(mark)
+        _check(found, mark, kept, post.name)
+        known = post.owners()
+    except AwayError as error:
+        if not kept:
+            raise
+        found, known = mark, None
+        told = None
+        del error
+    else:
+        told = post.statuses()
+    member = _gone_on(kept, known, name) if kept else _begun(frontier, post, known, name)
+    member = member._replace(crawl=found)
+    if kept and told is not None:
+        _refuse_second(post, member, told)
+    with frontier.transaction():
+        frontier.keep_membership(
+            worker=str(member.worker),
+            crawl=found.decode(),
+            owners=msgspec.json.encode(member.owners).decode(),
+        )
+        if not kept and member.owners.version == 1:
+            for part in range(PARTS):
+                frontier.outbox.keep(part, Held(State.OWN))
+    return member
+
+
+def _mark(kept: Mapping[str, str], identity: Mapping[str, str]) -> bytes:
+    """Return what the crawl is known by: as it is kept, or of one that begins."""
+    if kept:
+        return kept["crawl"].encode()
+    about = {"mark": secrets.token_hex(8), **identity, "messages": str(messages.FORMAT)}
+    return msgspec.json.encode(about, order="deterministic")
+
+
+def _check(found: bytes, mark: bytes, kept: Mapping[str, str], name: str) -> None:
+    """Raise FrontierError unless the crawl in Redis is this worker's, or one that it may join."""
+    if found == mark:
+        return
+    try:
+        theirs: dict[str, Any] = msgspec.json.decode(found)
+    except msgspec.MsgspecError:
+        theirs = {}
+    if kept:
+        raise FrontierError(
+            f"Redis has another crawl named {name} than this folder's: name the Redis that the "
+            "folder's crawl is in, another LSWC_REDIS_KEY, or choose another folder with LSWC_CRAWL"
+        )
+    for key, value in msgspec.json.decode(mark).items():
+        if key != "mark" and theirs.get(key) != value:
+            raise FrontierError(
+                f"the crawl {name} in Redis has {key} {theirs.get(key)!r}, not {value!r}: go on "
+                "with that, or choose another LSWC_REDIS_KEY"
+            )
+
+
+def _gone_on(kept: Mapping[str, str], known: Owners | None, name: str) -> Membership:
+    worker, own = int(kept["worker"]), msgspec.json.decode(kept["owners"], type=Owners)
+    latest = own if known is None or known.version < own.version else known
+    if worker in latest.lost:
+        raise FrontierError(
+            f"the worker of this folder was called lost, and its sites were given to others: "
+            f"choose another folder with LSWC_CRAWL for a new one; {name} keeps its archive"
+        )
+    return Membership(worker, name, secrets.token_hex(8), b"", latest)
+
+
+def _begun(
+    frontier: SqliteFrontier, post: Post, known: Owners | None, name: str
+) -> Membership:
+    while True:
+        if known is None:
+            table, expected = owners.first(1), 0
+        else:
+            if frontier.unfinished or frontier.tallies().get("finished"):
+                raise FrontierError(
+                    f"Redis has a crawl named {post.name}, and the folder one of its own: choose "
+                    "another folder with LSWC_CRAWL, or another LSWC_REDIS_KEY"
+                )
+            if known.numbered - len(known.lost) >= PARTS:
+                raise ConfigError(f"a crawl has at most {PARTS} workers")
+            table, expected = known.joined(known.numbered + 1), known.version
+        if post.replace(table, expected):
+            worker = 1 if known is None else table.numbered
+            return Membership(worker, name, secrets.token_hex(8), b"", table)
+        known = post.owners()
+
+
+def _refuse_second(post: Post, member: Membership, told: Mapping[int, bytes]) -> None:
+    """Raise FrontierError if another process is the same worker, and runs."""
+    before = told.get(member.worker)
+    if before is None or (seen := status.decode(before)).has_ended:
+        return
+    sleep(SEEN_ALIVE)
+    after = post.statuses().get(member.worker)
+    if after is not None and status.decode(after).beat != seen.beat:
+        raise FrontierError(
+            f"{seen.name} runs as worker {member.worker} of {post.name} already, from a copy of "
+            "this folder: choose another one with LSWC_CRAWL"
+        )

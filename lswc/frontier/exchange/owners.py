@@ -1,0 +1,105 @@
+"""Owners: which worker has which sites.
+
+Sites are in parts by a stable hash of their names, as UbiCrawler's agents have theirs (Boldi,
+Codenotti, Santini and Vigna 2004). A worker's own file says which parts it has; the table of owners
+tells the others, and who is to have what.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from zlib import crc32
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+PARTS = 256
+"""Parts of all sites: so many workers may share a crawl."""
+
+NOBODY = 0
+"""Instead of a worker's number: they begin at 1."""
+
+
+def part_of(site: str) -> int:
+    """Return the part that a site is in, by its name."""
+    return crc32(site.encode()) % PARTS
+
+
+class Owners(Struct, frozen=True):
+    """Which worker has each part, and which one is to have it: numbers of workers, by part.
+
+    A table with a higher ``version`` is newer. ``members`` are the workers that take part, ``lost``
+    those whose disk is lost, with the parts that were given to others without them.
+    """
+
+    version: int
+    of_part: tuple[int, ...]
+    heirs: tuple[int, ...]
+    members: tuple[int, ...]
+    lost: dict[int, tuple[int, ...]] = {}
+
+    @property
+    def numbered(self) -> int:
+        """The highest number that a worker had so far."""
+        return max((*self.members, *self.lost, *self.of_part, NOBODY))
+
+    def parts_of(self, worker: int) -> tuple[int, ...]:
+        """Return the parts that a worker has."""
+        return tuple(part for part, owner in enumerate(self.of_part) if owner == worker)
+
+    def joined(self, worker: int) -> Owners:
+        """Return the table with a further worker, which is to have its share."""
+        members = tuple(sorted({*self.members, worker}))
+        return self._next(members=members, heirs=shared_out(self.heirs, members))
+
+    def left(self, worker: int) -> Owners:
+        """Return the table without a worker, which is to give all that it has."""
+        members = tuple(one for one in self.members if one != worker)
+        return self._next(members=members, heirs=shared_out(self.heirs, members))
+
+    def without(self, worker: int) -> Owners:
+        """Return the table once a worker's parts are others', as its disk is lost."""
+        gone = self.parts_of(worker)
+        after = self.left(worker)
+        of_part = tuple(
+            after.heirs[part] if owner == worker else owner
+            for part, owner in enumerate(self.of_part)
+        )
+        return replace(after, of_part=of_part, lost={**self.lost, worker: gone})
+
+    def owned(self, worker: int, parts: tuple[int, ...]) -> Owners:
+        """Return the table once a worker has these parts."""
+        of_part = list(self.of_part)
+        for part in parts:
+            of_part[part] = worker
+        return self._next(of_part=tuple(of_part))
+
+    def _next(self, **changes: object) -> Owners:
+        return replace(self, version=self.version + 1, **changes)
+
+
+def first(worker: int) -> Owners:
+    """Return the table of a crawl that a worker begins: it has all."""
+    all_parts = (worker,) * PARTS
+    return Owners(1, all_parts, all_parts, (worker,))
+
+
+def shared_out(heirs: tuple[int, ...], members: tuple[int, ...]) -> tuple[int, ...]:
+    """Return who is to have each part, shared evenly among the members; few parts move."""
+    least, more = divmod(PARTS, len(members))
+    had = Counter(heirs)
+    # Who has most may keep one more.
+    by_number = sorted(members, key=lambda one: (-had[one], one))
+    most = {one: least + (place < more) for place, one in enumerate(by_number)}
+    kept = Counter[int]()
+    after = list(heirs)
+    free = []
+    for part, owner in enumerate(heirs):
+        if owner in most and kept[owner] < most[owner]:
+            kept[owner] += 1
+        else:
+            free.append(part)
+    for part in free:
+        after[part] = heir = min(members, key=lambda one: (kept[one] - most[one], one))
+        kept[heir] += 1
+    return tuple(after)

@@ -1,0 +1,98 @@
+"""A post without Redis: what workers of one process send each other, and ways to lose it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+import msgspec
+
+from lswc.errors import AwayError
+from lswc.frontier.exchange.owners import Owners
+from lswc.frontier.exchange.post import ENTRIES, Entry, Mail, Parcel
+
+
+@dataclass
+class Held:
+    """What a Redis has of a crawl."""
+
+    crawl: bytes = b""
+    owners: Owners | None = None
+    statuses: dict[int, bytes] = field(default_factory=dict)
+    streams: dict[int, list[Entry]] = field(default_factory=dict)
+    last: int = 0
+
+
+class MemoryPost:
+    """As ``Post``; ``is_away`` until somebody mends it, ``loses_answer`` for the next parcel."""
+
+    name = "th"
+
+    def __init__(self) -> None:
+        self.held = Held()
+        self.is_away = False
+        self.loses_answer = False
+        self.calls = 0
+
+    def flush(self) -> None:
+        """Lose all."""
+        self.held = Held()
+
+    def copy(self) -> Held:
+        """Return a copy of all, to go back to."""
+        return deepcopy(self.held)
+
+    def _call(self) -> None:
+        self.calls += 1
+        if self.is_away:
+            raise AwayError("Redis: away")
+
+    def crawl(self, begun: bytes) -> bytes:
+        self._call()
+        self.held.crawl = self.held.crawl or begun
+        return self.held.crawl
+
+    def owners(self) -> Owners | None:
+        self._call()
+        return self.held.owners
+
+    def replace(self, owners: Owners, expected: int) -> bool:
+        self._call()
+        known = 0 if self.held.owners is None else self.held.owners.version
+        if known != expected:
+            return False
+        # As bytes, or two workers would share an object.
+        self.held.owners = msgspec.json.decode(msgspec.json.encode(owners), type=Owners)
+        return True
+
+    def statuses(self) -> dict[int, bytes]:
+        self._call()
+        return dict(self.held.statuses)
+
+    def deliver(self, parcel: Parcel) -> Mail:
+        self._call()
+        held = self.held
+        for receiver, after, messages in parcel.letters:
+            held.last += 1
+            entry = Entry(b"%020d-0" % held.last, parcel.worker, after, list(messages))
+            held.streams.setdefault(receiver, []).append(entry)
+        if parcel.owners is not None:
+            self.replace(parcel.owners, parcel.expected)
+        own = held.streams.setdefault(parcel.worker, [])
+        own[:] = [entry for entry in own if entry.position not in set(parcel.kept)]
+        held.crawl = held.crawl or parcel.crawl
+        before = held.statuses.get(parcel.worker)
+        held.statuses[parcel.worker] = parcel.status
+        if self.loses_answer:
+            self.loses_answer = False
+            raise AwayError("Redis: the answer was lost")
+        entries = [entry for entry in own if entry.position > parcel.position.rjust(22, b"0")]
+        return Mail(
+            held.crawl,
+            before,
+            held.owners,
+            dict(held.statuses),
+            entries[:ENTRIES],
+            len(entries) < ENTRIES,
+            [],
+        )
