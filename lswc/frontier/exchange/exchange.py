@@ -18,6 +18,7 @@ import msgspec
 from lswc.errors import AwayError, LostStoreError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import status as statuses
+from lswc.frontier.exchange.joining import is_younger
 from lswc.frontier.exchange.messages import unpack
 from lswc.frontier.exchange.outbox import Held, State
 from lswc.frontier.exchange.post import Parcel
@@ -44,6 +45,9 @@ STAYS = 90.0
 
 AT_ONCE = 0.02
 """Seconds of work in one turn: pages are fetched between."""
+
+SURE = 4
+"""Statuses of another process in a row, before two are taken to be one worker."""
 
 MESSAGES = 200
 """Messages to a worker that are sent at once."""
@@ -77,10 +81,9 @@ class Exchange:
         self.me, self._name, self._process, self._crawl = membership[:4]
         self._clock = clock
         self.saves: Callable[[], None] = frontier.checkpoint
-        self.resends: Callable[[frozenset[int]], Iterator[None]] = lambda parts: iter(())
+        self.resends: Callable[[frozenset[int]], Iterator[bool]] = lambda parts: iter(())
         self.answers: Callable[[bytes], bytes] = lambda question: b""
         self.owners = membership.owners
-        self._outbox.know(self.me, self.owners)
         self._proposed: tuple[Owners, int] | None = None
         self._future: Future[Mail] | None = None
         self._next = 0.0
@@ -97,11 +100,13 @@ class Exchange:
         self._kept: list[bytes] = []
         self._durable = dict(self._inbox.received)
         self._saved = self._began = clock()
-        self._giving: Iterator[None] | None = None
-        self._resending: Iterator[None] | None = None
+        self._giving: Iterator[bool] | None = None
+        self._resending: Iterator[bool] | None = None
         self._answered: list[tuple[bytes, bytes]] = []
         self._idle_since: float | None = None
         self._look: object = None
+        self._reclaims = False
+        self._others_in_a_row = 0
         self.is_over = False
         self.away: str = ""
         """Why Redis can't be reached; "" while it can."""
@@ -111,12 +116,13 @@ class Exchange:
         now = self._clock()
         if self._future is not None and self._future.done():
             self._collect(now)
-        before = self._frontier.pending
+        before: int = self._frontier.pending
         self._take(now + AT_ONCE)
         self._give(now + AT_ONCE)
         if self._future is None and now >= self._next:
             self._begin(now)
-        return self._frontier.pending > before
+        after: int = self._frontier.pending
+        return after > before
 
     @property
     def is_full(self) -> bool:
@@ -180,12 +186,14 @@ class Exchange:
             self.me,
             statuses.encode(self._status(now, has_ended=has_ended)),
             self._crawl,
+            self.owners,
             letters,
             self._position,
             kept,
             owners,
             expected,
             answers,
+            self._reclaims,
         )
 
     def _letters(self, worker: int) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
@@ -241,18 +249,17 @@ class Exchange:
     # What is heard
 
     def _hear(self, mail: Mail, now: float) -> None:
+        self._reclaims = False
         if mail.crawl != self._crawl:
+            if is_younger(mail.crawl, self._crawl):
+                self._reclaims = True
+                self._next = now
+                return
             raise LostStoreError(
                 f"Redis has another crawl named {self._post.name} than this worker's: "
                 "name this one's Redis, or another LSWC_REDIS_KEY"
             )
-        if mail.own is not None and self._beat > 1:
-            before = statuses.decode(mail.own)
-            if before.run != self._process:
-                raise FrontierError(
-                    f"two workers are number {self.me} of {self._post.name}: {self._name} and "
-                    f"{before.name}; give each a folder of its own"
-                )
+        self._see_whether_alone(mail.own)
         self.told = {
             number: statuses.decode(packed)
             for number, packed in mail.statuses.items()
@@ -270,6 +277,20 @@ class Exchange:
         self._answered = [(question, self.answers(question)) for question in mail.questions]
         if mail.questions or not mail.is_all:
             self._next = now
+
+    def _see_whether_alone(self, own: bytes | None) -> None:
+        """Raise FrontierError if another process writes this worker's status, too.
+
+        An older copy of Redis has one of an earlier process, but only once.
+        """
+        before = statuses.decode(own) if own is not None else None
+        is_other = before is not None and before.run != self._process and self._beat > 1
+        self._others_in_a_row = self._others_in_a_row + 1 if is_other else 0
+        if before is not None and self._others_in_a_row >= SURE:
+            raise FrontierError(
+                f"two processes are worker {self.me} of {self._post.name}: {self._name} and "
+                f"{before.name}; give each a folder of its own"
+            )
 
     def alive(self, now: float) -> list[int]:
         """Return the other workers that run."""
@@ -344,9 +365,9 @@ class Exchange:
 
     # Who owns what
 
-    def _take_notice_of_owners(self, found: Owners | None) -> None:
-        version = 0 if found is None else found.version
-        if found is not None and version > self.owners.version:
+    def _take_notice_of_owners(self, found: Owners) -> None:
+        version = found.version
+        if version > self.owners.version:
             self.owners = found
             self._outbox.know(self.me, found)
             with self._frontier.transaction():
@@ -366,7 +387,9 @@ class Exchange:
                 for part in taken:
                     self._outbox.keep(part, Held(State.OWN))
             own |= set(taken)
-        if unknown := tuple(part for part in own if owners.of_part[part] != self.me):
+        if not owners.knows(self.me):  # of a Redis that was set back to before it joined
+            self._proposed = owners.joined(self.me), version
+        elif unknown := tuple(part for part in own if owners.of_part[part] != self.me):
             self._proposed = owners.owned(self.me, unknown), version
         self._address_again()
         self._forget_given()
@@ -440,14 +463,9 @@ class Exchange:
         self._giving = giving.steps()
 
     def _give(self, until: float) -> None:
-        for work in ("_giving", "_resending"):
-            steps = getattr(self, work)
-            while steps is not None:
-                if next(steps, self) is self:
-                    setattr(self, work, None)
-                    break
-                if self._clock() > until:
-                    break
+        """Go on with what is given, and with what is read of the log."""
+        self._giving = _gone_on(self._giving, until, self._clock)
+        self._resending = _gone_on(self._resending, until, self._clock)
 
     def resend(self, parts: Iterable[int]) -> None:
         """Offer once more what the log has of links to parts whose worker lost its disk."""
@@ -493,3 +511,15 @@ class Exchange:
             return all(beats[number] > beat for number, beat in self._look[1].items())
         self._look = look, beats
         return False
+
+
+def _gone_on(
+    steps: Iterator[bool] | None, until: float, clock: Callable[[], float]
+) -> Iterator[bool] | None:
+    """Make some steps, as many as there is time for; return those that are left, None if none."""
+    if steps is None:
+        return None
+    for can_go_on in steps:
+        if not can_go_on or clock() > until:
+            return steps
+    return None

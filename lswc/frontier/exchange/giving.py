@@ -80,22 +80,25 @@ class Giving:
             if held.state == State.LEAVING
         }
 
-    def steps(self) -> Iterator[None]:
-        """Give what is leaving, a little in each step. Raises StorageError."""
+    def steps(self) -> Iterator[bool]:
+        """Give what is leaving, a little in each step; tell whether the next can be made at once.
+
+        Else what is under way has to end first. Raises StorageError.
+        """
         leaving = self.leaving
         sites, servers = dict[int, int](), dict[int, int]()
         for rows in self._looked_at("SELECT id, name FROM site WHERE id BETWEEN ? AND ?", "site"):
             found = ((site, part_of(name)) for site, name in rows)
             sites |= {site: part for site, part in found if part in leaving}
-            yield
+            yield True
         for rows in self._looked_at("SELECT id, site FROM server WHERE id BETWEEN ? AND ?", "server"):
             for server, site in rows:
                 if site in sites:
                     servers[server] = sites[site]
                     self._lines.freeze(server)
-            yield
+            yield True
         while any(server in servers for server in self._busy()):
-            yield
+            yield False
         yield from self._give_sites(sites, leaving)
         yield from self._give_urls(servers, leaving)
         self._end(leaving)
@@ -108,7 +111,7 @@ class Giving:
         for first in range(1, last + 1, LOOKED_AT):
             yield self._db.execute(query, (first, first + LOOKED_AT - 1)).fetchall()
 
-    def _give_sites(self, sites: Mapping[int, int], leaving: Mapping[int, int]) -> Iterator[None]:
+    def _give_sites(self, sites: Mapping[int, int], leaving: Mapping[int, int]) -> Iterator[bool]:
         numbers = list(sites)
         for first in range(0, len(numbers), LINKS):
             with self._transaction():
@@ -116,7 +119,7 @@ class Giving:
                     given = self._site(site)
                     if given.servers:
                         self._outbox.send(leaving[sites[site]], given)
-            yield
+            yield True
 
     def _site(self, site: int) -> SiteGiven:
         row = self._db.execute(
@@ -157,7 +160,7 @@ class Giving:
     def _of_held(self, query: str, site: int) -> list[Any]:
         return self._rows(query, site) if self._held.is_kept else []
 
-    def _give_urls(self, servers: Mapping[int, int], leaving: Mapping[int, int]) -> Iterator[None]:
+    def _give_urls(self, servers: Mapping[int, int], leaving: Mapping[int, int]) -> Iterator[bool]:
         directories: set[int] = set()
         query = "SELECT seq, server FROM url WHERE seq BETWEEN ? AND ?"
         for rows in self._looked_at(query, "url"):
@@ -169,8 +172,8 @@ class Giving:
                 with self._transaction():
                     for first in range(0, len(seqs), LINKS):
                         self._give(heir, seqs[first : first + LINKS], directories)
-                yield
-            yield
+                yield True
+            yield True
 
     def _give(self, heir: int, seqs: list[int], directories: set[int]) -> None:
         rows = self._db.execute(_URLS, (dumps(seqs),)).fetchall()

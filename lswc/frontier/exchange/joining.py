@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from time import sleep
+from contextlib import suppress
+from random import randrange
+from time import sleep, time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -12,7 +14,7 @@ from lswc.errors import AwayError, ConfigError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import messages, owners, status
 from lswc.frontier.exchange.outbox import Held, State
-from lswc.frontier.exchange.owners import PARTS, Owners
+from lswc.frontier.exchange.owners import NUMBERS, PARTS, Owners
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,31 +47,29 @@ def join(
     """
     kept = frontier.membership()
     mark = _mark(kept, identity)
-    try:
-        found = post.crawl(mark)
-        _check(found, mark, kept, post.name)
-        known = post.owners()
-    except AwayError as error:
-        if not kept:
-            raise
+    told: Mapping[int, bytes] = {}
+    if kept:
         found, known = mark, None
-        told = None
-        del error
+        with suppress(AwayError):  # its own sites need no Redis
+            if (there := post.begun()) is not None:
+                found, known = there
+                _check(found, mark, kept, post.name)
+            told = post.statuses()
+        member = _gone_on(kept, known, name)._replace(crawl=mark)
     else:
-        told = post.statuses()
-    member = _gone_on(kept, known, name) if kept else _begun(frontier, post, known, name)
-    member = member._replace(crawl=found)
-    if kept and told is not None:
+        member = _begun(frontier, post, mark, name)
+    if kept:
         _refuse_second(post, member, told)
     with frontier.transaction():
         frontier.keep_membership(
             worker=str(member.worker),
-            crawl=found.decode(),
+            crawl=member.crawl.decode(),
             owners=msgspec.json.encode(member.owners).decode(),
         )
         if not kept and member.owners.version == 1:
             for part in range(PARTS):
                 frontier.outbox.keep(part, Held(State.OWN))
+    frontier.outbox.know(member.worker, member.owners)
     return member
 
 
@@ -77,13 +77,22 @@ def _mark(kept: Mapping[str, str], identity: Mapping[str, str]) -> bytes:
     """Return what the crawl is known by: as it is kept, or of one that begins."""
     if kept:
         return kept["crawl"].encode()
-    about = {"mark": secrets.token_hex(8), **identity, "messages": str(messages.FORMAT)}
+    about = {"mark": secrets.token_hex(8), "began": str(time()), **identity, "messages": str(messages.FORMAT)}
     return msgspec.json.encode(about, order="deterministic")
+
+
+def is_younger(crawl: bytes, than: bytes) -> bool:
+    """Tell whether a crawl was begun later, as in a Redis that had lost the other one."""
+    try:
+        began, before = (float(msgspec.json.decode(one)["began"]) for one in (crawl, than))
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+        return True
+    return began > before
 
 
 def _check(found: bytes, mark: bytes, kept: Mapping[str, str], name: str) -> None:
     """Raise FrontierError unless the crawl in Redis is this worker's, or one that it may join."""
-    if found == mark:
+    if found == mark or (kept and is_younger(found, mark)):
         return
     try:
         theirs: dict[str, Any] = msgspec.json.decode(found)
@@ -95,7 +104,7 @@ def _check(found: bytes, mark: bytes, kept: Mapping[str, str], name: str) -> Non
             "folder's crawl is in, another LSWC_REDIS_KEY, or choose another folder with LSWC_CRAWL"
         )
     for key, value in msgspec.json.decode(mark).items():
-        if key != "mark" and theirs.get(key) != value:
+        if key not in ("mark", "began") and theirs.get(key) != value:
             raise FrontierError(
                 f"the crawl {name} in Redis has {key} {theirs.get(key)!r}, not {value!r}: go on "
                 "with that, or choose another LSWC_REDIS_KEY"
@@ -113,25 +122,29 @@ def _gone_on(kept: Mapping[str, str], known: Owners | None, name: str) -> Member
     return Membership(worker, name, secrets.token_hex(8), b"", latest)
 
 
-def _begun(
-    frontier: SqliteFrontier, post: Post, known: Owners | None, name: str
-) -> Membership:
+def _begun(frontier: SqliteFrontier, post: Post, mark: bytes, name: str) -> Membership:
+    """Begin a crawl, or become one more worker of the one that Redis has."""
+    run = secrets.token_hex(8)
     while True:
-        if known is None:
-            table, expected = owners.first(1), 0
-        else:
-            if frontier.unfinished or frontier.tallies().get("finished"):
-                raise FrontierError(
-                    f"Redis has a crawl named {post.name}, and the folder one of its own: choose "
-                    "another folder with LSWC_CRAWL, or another LSWC_REDIS_KEY"
-                )
-            if known.numbered - len(known.lost) >= PARTS:
-                raise ConfigError(f"a crawl has at most {PARTS} workers")
-            table, expected = known.joined(known.numbered + 1), known.version
-        if post.replace(table, expected):
-            worker = 1 if known is None else table.numbered
-            return Membership(worker, name, secrets.token_hex(8), b"", table)
-        known = post.owners()
+        there = post.begun()
+        if there is None:
+            number = 1 + randrange(NUMBERS - 1)
+            table = owners.first(number)
+            if post.begin(mark, table):
+                return Membership(number, name, run, mark, table)
+            continue
+        found, known = there
+        _check(found, mark, {}, post.name)
+        if frontier.unfinished or frontier.tallies().get("finished"):
+            raise FrontierError(
+                f"Redis has a crawl named {post.name}, and the folder one of its own: choose "
+                "another folder with LSWC_CRAWL, or another LSWC_REDIS_KEY"
+            )
+        if len(known.members) >= PARTS:
+            raise ConfigError(f"a crawl has at most {PARTS} workers")
+        number = known.new_number()
+        if post.replace(table := known.joined(number), known.version):
+            return Membership(number, name, run, found, table)
 
 
 def _refuse_second(post: Post, member: Membership, told: Mapping[int, bytes]) -> None:

@@ -96,7 +96,10 @@ class Outbox:
         """Take what the file holds."""
         rows = self._db.execute("SELECT part, state, worker, since, last FROM part").fetchall()
         self.parts = {part: Held(State(state), *rest) for part, state, *rest in rows}
-        (self.links,) = self._db.execute("SELECT coalesce(sum(links), 0) FROM outgoing").fetchone()
+        (self.links,) = self._db.execute(
+            "SELECT coalesce(sum(links), 0) FROM"
+            " (SELECT links FROM outgoing UNION ALL SELECT links FROM late)"
+        ).fetchone()
         self._where: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._sent.clear()

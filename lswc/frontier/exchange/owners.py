@@ -8,6 +8,7 @@ tells the others, and who is to have what.
 from __future__ import annotations
 
 from collections import Counter
+from random import randrange
 from zlib import crc32
 
 from msgspec import Struct
@@ -17,7 +18,10 @@ PARTS = 256
 """Parts of all sites: so many workers may share a crawl."""
 
 NOBODY = 0
-"""Instead of a worker's number: they begin at 1."""
+"""Instead of a worker's number."""
+
+NUMBERS = 1_000_000
+"""Workers have numbers below it, by chance: a Redis that forgot some gives none a second time."""
 
 
 def part_of(site: str) -> int:
@@ -28,24 +32,31 @@ def part_of(site: str) -> int:
 class Owners(Struct, frozen=True):
     """Which worker has each part, and which one is to have it: numbers of workers, by part.
 
-    A table with a higher ``version`` is newer. ``members`` are the workers that take part, ``lost``
-    those whose disk is lost, with the parts that were given to others without them.
+    A table with a higher ``version`` is newer. ``members`` are the workers that take part,
+    ``gone`` those that were to give all that they had; ``lost`` those whose disk is lost, with the
+    parts that were given to others without them.
     """
 
     version: int
     of_part: tuple[int, ...]
     heirs: tuple[int, ...]
     members: tuple[int, ...]
+    gone: tuple[int, ...] = ()
     lost: dict[int, tuple[int, ...]] = {}
-
-    @property
-    def numbered(self) -> int:
-        """The highest number that a worker had so far."""
-        return max((*self.members, *self.lost, *self.of_part, NOBODY))
 
     def parts_of(self, worker: int) -> tuple[int, ...]:
         """Return the parts that a worker has."""
         return tuple(part for part, owner in enumerate(self.of_part) if owner == worker)
+
+    def knows(self, worker: int) -> bool:
+        """Tell whether a worker takes part, or did."""
+        return worker in self.members or worker in self.gone or worker in self.lost
+
+    def new_number(self) -> int:
+        """Return a number that no worker has."""
+        while self.knows(number := 1 + randrange(NUMBERS - 1)):
+            pass
+        return number
 
     def joined(self, worker: int) -> Owners:
         """Return the table with a further worker, which is to have its share."""
@@ -55,7 +66,8 @@ class Owners(Struct, frozen=True):
     def left(self, worker: int) -> Owners:
         """Return the table without a worker, which is to give all that it has."""
         members = tuple(one for one in self.members if one != worker)
-        return self._next(members=members, heirs=shared_out(self.heirs, members))
+        gone = (*self.gone, worker)
+        return self._next(members=members, gone=gone, heirs=shared_out(self.heirs, members))
 
     def without(self, worker: int) -> Owners:
         """Return the table once a worker's parts are others', as its disk is lost."""

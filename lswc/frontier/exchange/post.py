@@ -3,8 +3,7 @@
 Redis may be stopped, flushed, or replaced by an older copy at any time: all that it has is in the
 workers' files, too, and is brought again. Keys of the crawl ``name``:
 
-* ``name:crawl``    what crawl it is (JSON)
-* ``name:owners``   the table of owners: its version, and the table (JSON)
+* ``name:crawl``    what crawl it is, and the table of owners with its version (JSON)
 * ``name:workers``  the latest status of each worker
 * ``name:to:N``     a stream: messages to worker N
 * ``name:ask:N``    a list: questions of people to worker N; ``name:answer:...`` has the answer
@@ -29,9 +28,13 @@ if TYPE_CHECKING:
 ENTRIES = 200
 """Entries of a stream that are read at once."""
 
+_BEGIN = """
+if redis.call('EXISTS', KEYS[1]) == 1 and ARGV[4] == '0' then return 0 end
+redis.call('HSET', KEYS[1], 'crawl', ARGV[1], 'version', ARGV[2], 'table', ARGV[3])
+return 1
+"""
 _REPLACE = """
-local known = tonumber(redis.call('HGET', KEYS[1], 'version') or '0')
-if known ~= tonumber(ARGV[1]) then return 0 end
+if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'table', ARGV[3])
 return 1
 """
@@ -52,30 +55,33 @@ class Parcel(NamedTuple):
     """What a worker sends at once.
 
     ``letters`` are (receiver, after, messages); what comes after ``position`` in its own stream is
-    read, and what is ``kept`` there is deleted. ``owners`` is a table to replace the one of version
-    ``expected``.
+    read, and what is ``kept`` there is deleted. ``crawl`` and ``owners`` are what Redis is to know
+    if it knows no crawl, or if that is a younger one, which has to give way (``reclaims``).
+    ``next_owners`` is a table to replace the one of version ``expected``.
     """
 
     worker: int
     status: bytes
     crawl: bytes
+    owners: Owners
     letters: Sequence[tuple[int, int, Sequence[tuple[int, bytes]]]] = ()
     position: bytes = b"0-0"
     kept: Sequence[bytes] = ()
-    owners: Owners | None = None
+    next_owners: Owners | None = None
     expected: int = 0
     answers: Sequence[tuple[bytes, bytes]] = ()
+    reclaims: bool = False
 
 
 class Mail(NamedTuple):
     """What a worker finds: ``own`` is the status that it had there before.
 
-    ``entries`` are the messages to it; ``is_all`` says that there are no more.
+    ``owners`` is the table that was there. ``entries`` are the messages to it; ``is_all`` says that there are no more.
     """
 
     crawl: bytes
     own: bytes | None
-    owners: Owners | None
+    owners: Owners
     statuses: dict[int, bytes]
     entries: list[Entry]
     is_all: bool
@@ -108,25 +114,25 @@ class Post:
     def replace(self, owners: Owners, expected: int) -> bool:
         """Replace the table of owners if it has the ``expected`` version; tell whether it had."""
         with self.errors():
-            return bool(
-                self.client.eval(
-                    _REPLACE, 1, self.key("owners"), expected, owners.version,
-                    msgspec.json.encode(owners),
-                )
-            )  # fmt: skip
+            found = self.client.eval(_REPLACE, 1, self.key("crawl"), expected, *_written(owners))
+        return bool(found)
 
-    def owners(self) -> Owners | None:
-        """Return the table of owners; None if there is none."""
+    def begun(self) -> tuple[bytes, Owners] | None:
+        """Return what crawl Redis has, and its table of owners; None if it has none."""
         with self.errors():
-            table: Any = self.client.hget(self.key("owners"), "table")
-        return None if table is None else _owners(table)
+            crawl, table = self._known(self.client.hmget(self.key("crawl"), "crawl", "table"))
+        return None if crawl is None or table is None else (crawl, _owners(table))
 
-    def crawl(self, begun: bytes) -> bytes:
-        """Return what crawl it is: the one that is ``begun``, if there is none yet."""
+    def begin(self, crawl: bytes, owners: Owners) -> bool:
+        """Begin a crawl, if Redis has none of this name; tell whether it had none."""
         with self.errors():
-            self.client.set(self.key("crawl"), begun, nx=True)
-            found: Any = self.client.get(self.key("crawl"))
-        return found if isinstance(found, bytes) else begun
+            found = self.client.eval(_BEGIN, 1, self.key("crawl"), crawl, *_written(owners), 0)
+        return bool(found)
+
+    @staticmethod
+    def _known(found: Any) -> tuple[bytes | None, bytes | None]:
+        crawl, table = found
+        return crawl, table
 
     def statuses(self) -> dict[int, bytes]:
         """Return the latest status of each worker."""
@@ -146,33 +152,38 @@ class Post:
                 line.xadd(self.key("to", receiver), {b"m": entry})
             for question, answer in parcel.answers:
                 line.set(self.key("answer", question.decode()), answer, ex=60)
-            if parcel.owners is not None:
+            if parcel.next_owners is not None:
                 line.eval(
-                    _REPLACE, 1, self.key("owners"), parcel.expected, parcel.owners.version,
-                    msgspec.json.encode(parcel.owners),
-                )  # fmt: skip
+                    _REPLACE, 1, self.key("crawl"), parcel.expected, *_written(parcel.next_owners)
+                )
             if parcel.kept:
                 line.xdel(own, *parcel.kept)
-            line.set(self.key("crawl"), parcel.crawl, nx=True)
+            line.eval(
+                _BEGIN, 1, self.key("crawl"), parcel.crawl, *_written(parcel.owners),
+                int(parcel.reclaims),
+            )  # fmt: skip
             sent = len(line)
-            line.get(self.key("crawl"))
+            line.hmget(self.key("crawl"), "crawl", "table")
             line.hget(workers, str(parcel.worker))
             line.hset(workers, str(parcel.worker), parcel.status)
             line.hgetall(workers)
-            line.hget(self.key("owners"), "table")
             line.xread({own: parcel.position}, count=ENTRIES)
             line.lpop(self.key("ask", parcel.worker))
-            crawl, before, _, statuses, table, streams, asked = line.execute()[sent:]
+            (crawl, table), before, _, statuses, streams, asked = line.execute()[sent:]
         entries = [_entry(*one) for one in _of_stream(streams)]
         return Mail(
             crawl,
             before,
-            None if table is None else _owners(table),
+            _owners(table),
             {int(number): status for number, status in statuses.items()},
             entries,
             len(entries) < ENTRIES,
             [] if asked is None else [asked],
         )
+
+
+def _written(owners: Owners) -> tuple[int, bytes]:
+    return owners.version, msgspec.json.encode(owners)
 
 
 def _of_stream(streams: Any) -> list[Any]:

@@ -47,22 +47,23 @@ class MemoryPost:
         if self.is_away:
             raise AwayError("Redis: away")
 
-    def crawl(self, begun: bytes) -> bytes:
+    def begun(self) -> tuple[bytes, Owners] | None:
         self._call()
-        self.held.crawl = self.held.crawl or begun
-        return self.held.crawl
+        return (self.held.crawl, self.held.owners) if self.held.owners is not None else None
 
-    def owners(self) -> Owners | None:
+    def begin(self, crawl: bytes, owners: Owners) -> bool:
         self._call()
-        return self.held.owners
+        if self.held.owners is not None:
+            return False
+        self.held.crawl, self.held.owners = crawl, _copied(owners)
+        return True
 
     def replace(self, owners: Owners, expected: int) -> bool:
         self._call()
         known = 0 if self.held.owners is None else self.held.owners.version
         if known != expected:
             return False
-        # As bytes, or two workers would share an object.
-        self.held.owners = msgspec.json.decode(msgspec.json.encode(owners), type=Owners)
+        self.held.owners = _copied(owners)
         return True
 
     def statuses(self) -> dict[int, bytes]:
@@ -76,11 +77,12 @@ class MemoryPost:
             held.last += 1
             entry = Entry(b"%020d-0" % held.last, parcel.worker, after, list(messages))
             held.streams.setdefault(receiver, []).append(entry)
-        if parcel.owners is not None:
-            self.replace(parcel.owners, parcel.expected)
+        if parcel.next_owners is not None:
+            self.replace(parcel.next_owners, parcel.expected)
+        if parcel.reclaims or held.owners is None:
+            held.crawl, held.owners = parcel.crawl, _copied(parcel.owners)
         own = held.streams.setdefault(parcel.worker, [])
         own[:] = [entry for entry in own if entry.position not in set(parcel.kept)]
-        held.crawl = held.crawl or parcel.crawl
         before = held.statuses.get(parcel.worker)
         held.statuses[parcel.worker] = parcel.status
         if self.loses_answer:
@@ -96,3 +98,8 @@ class MemoryPost:
             len(entries) < ENTRIES,
             [],
         )
+
+
+def _copied(owners: Owners) -> Owners:
+    """Return the same table as other bytes, as two workers share no object."""
+    return msgspec.json.decode(msgspec.json.encode(owners), type=Owners)

@@ -1,0 +1,224 @@
+"""Workers of one crawl among kills, joins, and a Redis that is away, emptied or older: nothing is
+lost, and nothing is fetched twice.
+
+Random webs are crawled by random lives of workers. At the end each URL that can be reached was
+finished once, by one worker.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from lswc.frontier.contract import Terms
+from lswc.frontier.exchange.exchange import Exchange
+from lswc.frontier.exchange.joining import join
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import Offer, Visit
+from lswc.outcomes import Outcome
+from lswc.strategy import SEED, PageLanguage, strategy
+from tests.frontier.exchange.at_once import at_once
+from tests.frontier.exchange.memory_post import MemoryPost
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IDENTITY = {"language": "th", "strategy": "adaptive"}
+
+
+class Web:
+    """Pages of some sites, with links by chance; ``links`` has those of each URL."""
+
+    def __init__(self, chance: random.Random, sites: int, pages: int) -> None:
+        urls = [
+            f"http://www.site{chance.randrange(sites)}.com/{number}" for number in range(pages)
+        ]
+        self.urls = sorted(set(urls))
+        self.links = {
+            url: chance.sample(self.urls, min(chance.randrange(6), len(self.urls)))
+            for url in self.urls
+        }
+        self.seeds = self.urls[:2]
+
+    @property
+    def reachable(self) -> set[str]:
+        found, left = set[str](), list(self.seeds)
+        while left:
+            url = left.pop()
+            if url not in found:
+                found.add(url)
+                left += self.links[url]
+        return found
+
+    @staticmethod
+    def offer(url: str, code: int = SEED) -> Offer:
+        server = url.split("/")[2]
+        return Offer(url, server, server, code, PageLanguage.TARGET, 0)
+
+
+class Worker:
+    """A worker with its file; a kill leaves what was committed."""
+
+    def __init__(self, lives: Lives, folder: Path) -> None:
+        self.lives, self.folder = lives, folder
+        folder.mkdir(exist_ok=True)
+        self.leased: list[Visit] = []
+        self.frontier: SqliteFrontier | None = None
+        self.start()
+
+    def start(self) -> None:
+        lives = self.lives
+        frontier = SqliteFrontier(
+            self.folder / "frontier.db", strategy("adaptive"), {**IDENTITY}, Terms(**lives.terms)
+        )
+        try:
+            member = join(frontier, lives.post, self.folder.name, IDENTITY)  # type: ignore[arg-type]
+            frontier.offer([lives.web.offer(url) for url in lives.web.seeds])
+        except BaseException:
+            frontier.close()
+            raise
+        self.exchange = Exchange(frontier, lives.post, member, at_once, lambda: lives.now)  # type: ignore[arg-type]
+        self.frontier = frontier
+
+    def kill(self) -> None:
+        """End as by ``kill -9``: what is leased is forgotten."""
+        assert self.frontier is not None
+        self.frontier._db.close()
+        if self.frontier._lock is not None:
+            self.frontier._lock.close()
+        self.frontier = None
+        self.leased.clear()
+
+    def lease(self) -> None:
+        assert self.frontier is not None
+        if (lease := self.frontier.lease(self.lives.now)) is not None:
+            self.leased.append(Visit(lease, self.lives.now))
+
+    def finish(self) -> None:
+        assert self.frontier is not None
+        if not self.leased:
+            return
+        visit = self.leased.pop(0)
+        visit.outcome, visit.relevant = Outcome.HTML, True
+        visit.offers = [self.lives.web.offer(url, visit.lease.code) for url in self.lives.web.links[visit.url]]
+        self.frontier.commit(visit)
+        self.lives.finished[visit.url, self.folder.name] += 1
+
+
+class Lives:
+    """Workers over one post, and time that passes as steps say."""
+
+    def __init__(self, chance: random.Random, web: Web, folder: Path, **terms: float) -> None:
+        self.chance, self.web, self.folder, self.terms = chance, web, folder, terms
+        self.post = MemoryPost()
+        self.now = 100.0
+        self.finished: Counter[tuple[str, str]] = Counter()
+        self.workers: list[Worker] = []
+        self.copy = self.post.copy()
+
+    @property
+    def running(self) -> list[Worker]:
+        return [worker for worker in self.workers if worker.frontier is not None]
+
+    def join(self) -> None:
+        is_known = self.post.held.crawl or not self.workers
+        if len(self.workers) < 4 and is_known and not self.post.is_away:
+            self.workers.append(Worker(self, self.folder / f"worker{len(self.workers)}"))
+
+    def step(self, what: str) -> None:
+        self.now += 0.3
+        running = self.running
+        worker = self.chance.choice(running) if running else None
+        match what:
+            case "join":
+                self.join()
+            case "kill" if worker:
+                worker.kill()
+            case "start":
+                for one in self.workers:
+                    if one.frontier is None:
+                        one.start()
+                        break
+            case "flush":
+                self.post.flush()
+            case "copy":
+                self.copy = self.post.copy()
+            case "older":
+                self.post.held = self.copy
+                self.copy = self.post.copy()
+            case "away":
+                self.post.is_away = not self.post.is_away
+            case "answer":
+                self.post.loses_answer = True
+            case "lease" if worker:
+                worker.lease()
+            case "finish" if worker:
+                worker.finish()
+            case "turn" if worker:
+                worker.exchange.turn()
+
+    def end(self) -> None:
+        """Mend all, and go on until all workers say that it is over."""
+        self.post.is_away = self.post.loses_answer = False
+        for worker in self.workers:
+            if worker.frontier is None:
+                worker.start()
+        for _ in range(2_000):
+            self.now += 0.5
+            for worker in self.workers:
+                worker.exchange.turn()
+                worker.lease()
+                worker.finish()
+            if all(worker.exchange.is_over for worker in self.workers):
+                return
+        raise AssertionError("the crawl doesn't end")
+
+    def close(self) -> None:
+        for worker in self.running:
+            worker.kill()
+
+
+STEPS = (
+    ["lease", "finish", "turn"] * 12
+    + ["join", "join", "kill", "start", "start"]
+    + ["flush", "copy", "older", "away", "away", "answer"]
+)
+
+
+def lived(seed: int, folder: Path, steps: int, **terms: float) -> None:
+    """Crawl a web by workers with a life by chance; each URL is finished once."""
+    chance = random.Random(seed)
+    web = Web(chance, chance.randrange(1, 12), chance.randrange(2, 60))
+    lives = Lives(chance, web, folder, **terms)
+    try:
+        lives.join()
+        for _ in range(steps):
+            lives.step(chance.choice(STEPS))
+        lives.end()
+        by_url = Counter[str]()
+        for (url, _), number in lives.finished.items():
+            by_url[url] += number
+        assert set(by_url) == web.reachable
+        assert max(by_url.values()) == 1
+    finally:
+        lives.close()
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(some.integers(0, 2**32))
+def test_no_url_is_lost_or_fetched_twice(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    lived(seed, tmp_path_factory.mktemp("lives"), 150)
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(some.integers(0, 2**32))
+def test_no_url_is_lost_or_fetched_twice_in_long_lives(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    lived(seed, tmp_path_factory.mktemp("lives"), 600, haste=0.1, unproven_share=0.25)
