@@ -89,7 +89,7 @@ class Inbox:
     def _take_links(self, message: Links) -> None:
         offers = [_offer(row) for row in message.links]
         vouching = message.vouching
-        own = self._outbox.divert(offers, message.referrer, lambda: vouching)
+        own = self._outbox.divert(offers, message.referrer, lambda: vouching, arrived=True)
         if own:
             by = None if vouching is None else self._site(vouching)
             self._urls.store(own, self._page(message.referrer), by)

@@ -139,10 +139,13 @@ class Outbox:
         offers: Sequence[Offer],
         referrer: str | None,
         vouching: Callable[[], Vouching | None],
+        *,
+        arrived: bool = False,
     ) -> Sequence[Offer]:
         """Return the offers of own sites, and keep the others to be sent.
 
-        They are of a page, by its URL, whose site is ``vouching``; or of nobody.
+        They are of a page, by its URL, whose site is ``vouching``; or of nobody. Those that have
+        ``arrived`` here by an older table go on, whatever was sent lately.
         """
         if not self.is_shared:
             return offers
@@ -158,7 +161,7 @@ class Outbox:
             else:
                 foreign[place].append(offer)
         if foreign:
-            self._keep_all(foreign, referrer, vouching())
+            self._keep_all(foreign, referrer, vouching(), arrived=arrived)
         return own
 
     def _place(self, server: str) -> int:
@@ -210,9 +213,11 @@ class Outbox:
         foreign: dict[int, list[Offer]],
         referrer: str | None,
         vouching: Vouching | None,
+        *,
+        arrived: bool,
     ) -> None:
         for place, offers in foreign.items():
-            if place > _OWN:
+            if place > _OWN and not arrived:
                 offers = [offer for offer in offers if self._is_news(offer, vouching)]
             rows: list[Row] = [tuple(offer) for offer in offers]  # type: ignore[misc]
             for first in range(0, len(rows), LINKS):
