@@ -22,7 +22,7 @@ from lswc.frontier.exchange.joining import is_younger
 from lswc.frontier.exchange.messages import unpack
 from lswc.frontier.exchange.outbox import Held, State
 from lswc.frontier.exchange.post import Parcel
-from lswc.frontier.exchange.status import Status, summed
+from lswc.frontier.exchange.status import Elsewhere, Status, summed
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class Exchange:
         self._reclaims = False
         self._others_in_a_row = 0
         self.is_over = False
+        frontier.hear(Elsewhere(waits=True))
         self.away: str = ""
         """Why Redis can't be reached; "" while it can."""
 
@@ -273,8 +274,8 @@ class Exchange:
         self._take_notice_of_owners(mail.owners)
         self._queue(mail)
         self._forget_what_arrived()
-        self._learn(now)
         self._see_whether_over(now)
+        self._learn(now)
         self._answered = [(question, self.answers(question)) for question in mail.questions]
         if mail.questions or not mail.is_all:
             self._next = now
