@@ -8,6 +8,7 @@ all was read is sent once more. So nothing is lost, and nothing is taken twice.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import defaultdict, deque
 from time import monotonic
@@ -26,7 +27,7 @@ from lswc.frontier.exchange.status import Elsewhere, Status, summed
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from lswc.frontier.exchange.joining import Membership
@@ -321,7 +322,8 @@ class Exchange:
         self._missing = {
             number: told.sent[self.me]
             for number, told in self.told.items()
-            if told.sent.get(self.me, 0) > self._expected.get(number, 0)
+            if number not in self.owners.lost
+            and told.sent.get(self.me, 0) > self._expected.get(number, 0)
         }
         if self._missing:  # of a Redis that was replaced, whose clock may go behind
             self._position = b"0-0"
@@ -383,7 +385,17 @@ class Exchange:
         if version < owners.version:
             self._proposed = owners, version
         own = set(self._outbox.own)
-        taken = [part for part in self._lost_parts() if part not in self._outbox.parts]
+        claimed = {
+            part
+            for number, told in self.told.items()
+            if number not in owners.lost
+            for part in told.parts
+        }
+        taken = [
+            part
+            for part in self._lost_parts()
+            if part not in self._outbox.parts and part not in claimed
+        ]
         if taken:
             with self._frontier.transaction():
                 for part in taken:
@@ -394,6 +406,7 @@ class Exchange:
         elif unknown := tuple(part for part in own if owners.of_part[part] != self.me):
             self._proposed = owners.owned(self.me, unknown), version
         self._address_again()
+        self._resend()
         self._forget_given()
         self._give_what_is_due()
 
@@ -469,9 +482,24 @@ class Exchange:
         self._giving = _gone_on(self._giving, until, self._clock)
         self._resending = _gone_on(self._resending, until, self._clock)
 
-    def resend(self, parts: Iterable[int]) -> None:
+    def _resend(self) -> None:
         """Offer once more what the log has of links to parts whose worker lost its disk."""
-        self._resending = self.resends(frozenset(parts))
+        if self._resending is not None:
+            return
+        done = set(json.loads(self._frontier.membership().get("resent", "[]")))
+        if new := self.owners.lost.keys() - done:
+            parts = frozenset(part for one in new for part in self.owners.lost[one])
+            logger.info("%s are sent again what this one's log has for them",
+                        numbered(len(parts), "lost part"))  # fmt: skip
+            self._resending = self._resent(parts, sorted(done | new))
+
+    def _resent(self, parts: frozenset[int], done: list[int]) -> Iterator[bool]:
+        for worker in done:
+            self._frontier.fetch_again(worker)
+            yield True
+        yield from self.resends(parts)
+        with self._frontier.transaction():
+            self._frontier.keep_membership(resent=json.dumps(done))
 
     # The end
 

@@ -192,8 +192,7 @@ class Giving:
                 UrlGiven(
                     (url, server, name, *link),
                     referrer,
-                    outcome.removeprefix(OF_ELSEWHERE) if is_finished else "",
-                    tries,
+                    *(self._ended(outcome) if is_finished else ("", tries, 0)),
                     postponed,
                     is_postponed,
                     bool(again),
@@ -206,6 +205,13 @@ class Giving:
         self._urls.remove(moved)
         if held:
             self._held.remove(held.keys())
+
+    def _ended(self, outcome: str) -> tuple[str, int, int]:
+        """Return how a URL finished, its tries (none are kept), and which worker did it."""
+        if not outcome.startswith(OF_ELSEWHERE):
+            return outcome, 0, self._outbox.me
+        by, _, name = outcome.removeprefix(OF_ELSEWHERE).partition(" ")
+        return name, 0, int(by)
 
     def _units(self, numbers: Collection[int]) -> dict[int, list[Any]]:
         rows = self._db.execute(

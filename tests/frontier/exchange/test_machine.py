@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from lswc.frontier.contract import Terms
+from lswc.frontier.contract import Terms, site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
+from lswc.frontier.exchange.owners import part_of
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer, Visit
 from lswc.outcomes import Outcome
@@ -26,6 +28,7 @@ from tests.frontier.exchange.at_once import at_once
 from tests.frontier.exchange.memory_post import MemoryPost
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 IDENTITY = {"language": "th", "strategy": "adaptive"}
@@ -81,7 +84,19 @@ class Worker:
             frontier.close()
             raise
         self.exchange = Exchange(frontier, lives.post, member, at_once, lambda: lives.now)  # type: ignore[arg-type]
+        self.exchange.resends = self.resends
         self.frontier = frontier
+
+    def resends(self, parts: frozenset[int]) -> Iterator[bool]:
+        """Offer again what this worker's record has of links to these parts."""
+        assert self.frontier is not None
+        web = self.lives.web
+        self.frontier.offer([web.offer(url) for url in web.seeds if _part(url) in parts])
+        for url, name in list(self.lives.finished):
+            if name == self.folder.name:
+                offers = [web.offer(to) for to in web.links[url] if _part(to) in parts]
+                self.frontier.offer_of(url, offers)
+                yield True
 
     def kill(self) -> None:
         """End as by ``kill -9``: what is leased is forgotten."""
@@ -110,6 +125,10 @@ class Worker:
         self.lives.finished[visit.url, self.folder.name] += 1
 
 
+def _part(url: str) -> int:
+    return part_of(site_of(url.split("/")[2]))
+
+
 class Lives:
     """Workers over one post, and time that passes as steps say."""
 
@@ -120,6 +139,8 @@ class Lives:
         self.finished: Counter[tuple[str, str]] = Counter()
         self.workers: list[Worker] = []
         self.copy = self.post.copy()
+        self.lost: Worker | None = None
+        self.numbers = count()
 
     @property
     def running(self) -> list[Worker]:
@@ -128,7 +149,31 @@ class Lives:
     def join(self) -> None:
         is_known = self.post.held.crawl or not self.workers
         if len(self.workers) < 4 and is_known and not self.post.is_away:
-            self.workers.append(Worker(self, self.folder / f"worker{len(self.workers)}"))
+            self.workers.append(Worker(self, self.folder / f"worker{next(self.numbers)}"))
+
+    def lose(self) -> None:
+        """Lose a worker's disk, once, and say so."""
+        held = self.post.held.owners
+        members = [one for one in self.running if held and one.exchange.me in held.members]
+        if self.lost or len(members) < 2 or self.post.is_away:
+            return
+        self.lost = self.chance.choice(members)
+        self.lost.kill()
+        self.workers.remove(self.lost)
+        for _ in range(30):  # until nobody takes it for one that runs
+            self.now += 1.0
+            for worker in self.running:
+                worker.exchange.turn()
+        held = self.post.held.owners
+        assert held is not None
+        assert self.post.replace(held.without(self.lost.exchange.me), held.version)
+        for _ in range(3):  # until the others know it
+            self.now += 1.0
+            for worker in self.running:
+                worker.exchange.turn()
+        for url, name in list(self.finished):
+            if name == self.lost.folder.name:
+                del self.finished[url, name]
 
     def step(self, what: str) -> None:
         self.now += 0.3
@@ -144,6 +189,8 @@ class Lives:
                     if one.frontier is None:
                         one.start()
                         break
+            case "lose":
+                self.lose()
             case "flush":
                 self.post.flush()
             case "copy":
@@ -186,7 +233,7 @@ class Lives:
 STEPS = (
     ["lease", "finish", "turn"] * 12
     + ["join", "join", "kill", "start", "start"]
-    + ["flush", "copy", "older", "away", "away", "answer"]
+    + ["lose", "flush", "copy", "older", "away", "away", "answer"]
 )
 
 
