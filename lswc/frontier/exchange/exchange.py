@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lswc.errors import AwayError, LostStoreError
 from lswc.frontier.contract import FrontierError
@@ -47,8 +48,8 @@ STAYS = 90.0
 AT_ONCE = 0.02
 """Seconds of work in one turn: pages are fetched between."""
 
-SURE = 4
-"""Statuses of another process in a row, before two are taken to be one worker."""
+SURE = 3
+"""Statuses of another process that goes on, before two are taken to be one worker."""
 
 MESSAGES = 200
 """Messages to a worker that are sent at once."""
@@ -108,7 +109,7 @@ class Exchange:
         self._idle_since: float | None = None
         self._look: object = None
         self._reclaims = False
-        self._others_in_a_row = 0
+        self._others, self._other_beat = 0, -1
         self.is_over = False
         frontier.hear(Elsewhere(waits=True))
         self.away: str = ""
@@ -284,12 +285,14 @@ class Exchange:
     def _see_whether_alone(self, own: bytes | None) -> None:
         """Raise FrontierError if another process writes this worker's status, too.
 
-        An older copy of Redis has one of an earlier process, but only once.
+        An older copy of Redis has one of an earlier process, but it doesn't go on.
         """
         before = statuses.decode(own) if own is not None else None
-        is_other = before is not None and before.run != self._process and self._beat > 1
-        self._others_in_a_row = self._others_in_a_row + 1 if is_other else 0
-        if before is not None and self._others_in_a_row >= SURE:
+        if before is None or before.run == self._process or self._beat == 1:
+            return
+        self._others += before.beat > self._other_beat >= 0
+        self._other_beat = before.beat
+        if self._others >= SURE:
             raise FrontierError(
                 f"two processes are worker {self.me} of {self._post.name}: {self._name} and "
                 f"{before.name}; give each a folder of its own"
@@ -370,20 +373,17 @@ class Exchange:
     # Who owns what
 
     def _take_notice_of_owners(self, found: Owners) -> None:
-        version = found.version
-        if version > self.owners.version:
-            self.owners = found
-            self._outbox.know(self.me, found)
+        before, owners = self.owners, self.owners.merged(found)
+        if owners != before:
+            self.owners = owners
+            self._outbox.know(self.me, owners)
             with self._frontier.transaction():
-                self._frontier.keep_membership(owners=msgspec.json.encode(found).decode())
-            if self.me in found.lost:
-                raise LostStoreError(
-                    f"{self._name} was called lost, and its sites were given to other workers: "
-                    "begin a new worker in another folder; its archive stays as it is"
-                )
-        owners = self.owners
-        if version < owners.version:
-            self._proposed = owners, version
+                self._frontier.keep_membership(owners=msgspec.json.encode(owners).decode())
+        if self.me in owners.lost:
+            raise LostStoreError(
+                f"{self._name} was called lost, and its sites were given to other workers: "
+                "begin a new worker in another folder; its archive stays as it is"
+            )
         own = set(self._outbox.own)
         claimed = {
             part
@@ -392,23 +392,47 @@ class Exchange:
             for part in told.parts
         }
         taken = [
-            part
-            for part in self._lost_parts()
-            if part not in self._outbox.parts and part not in claimed
+            part for part in self._lost_parts() if part not in claimed and self._is_nobodys(part)
         ]
         if taken:
             with self._frontier.transaction():
                 for part in taken:
                     self._outbox.keep(part, Held(State.OWN))
             own |= set(taken)
+        proposed = owners
         if not owners.knows(self.me):  # of a Redis that was set back to before it joined
-            self._proposed = owners.joined(self.me), version
+            proposed = owners.joined(self.me)
         elif unknown := tuple(part for part in own if owners.of_part[part] != self.me):
-            self._proposed = owners.owned(self.me, unknown), version
+            proposed = owners.owned(self.me, unknown)
+        elif unseen := self._gone_unseen():
+            proposed = owners.also_lost(*unseen)
+        if proposed != found:
+            version = max(proposed.version, found.version + 1)
+            self._proposed = replace(proposed, version=version), found.version
         self._address_again()
         self._resend()
         self._forget_given()
         self._give_what_is_due()
+
+    def _is_nobodys(self, part: int) -> bool:
+        """Tell whether this worker has nothing of a part, or gave it to one whose disk is lost."""
+        held = self._outbox.parts.get(part)
+        return held is None or (held.state == State.GIVEN and held.worker in self.owners.lost)
+
+    def _gone_unseen(self) -> tuple[int, list[int]] | None:
+        """Return a lost worker with parts that it had, as nobody but their giver knows."""
+        for worker, parts in self.owners.lost.items():
+            unseen = [
+                part
+                for part, held in self._outbox.parts.items()
+                if held.state == State.GIVEN
+                and held.worker == worker
+                and self.owners.of_part[part] == self.me
+                and part not in parts
+            ]
+            if unseen:
+                return worker, unseen
+        return None
 
     def _lost_parts(self) -> list[int]:
         """Return the parts that this worker has instead of one whose disk is lost."""
@@ -486,20 +510,27 @@ class Exchange:
         """Offer once more what the log has of links to parts whose worker lost its disk."""
         if self._resending is not None:
             return
-        done = set(json.loads(self._frontier.membership().get("resent", "[]")))
-        if new := self.owners.lost.keys() - done:
-            parts = frozenset(part for one in new for part in self.owners.lost[one])
+        kept = self._frontier.membership().get("resent", "{}")
+        done = {int(worker): set(parts) for worker, parts in json.loads(kept).items()}
+        lost = {worker: set(parts) for worker, parts in self.owners.lost.items()}
+        new = {worker for worker, parts in lost.items() if parts - done.get(worker, set())}
+        if new:
+            parts = frozenset(
+                part for worker in new for part in lost[worker] - done.get(worker, set())
+            )
             logger.info("%s are sent again what this one's log has for them",
                         numbered(len(parts), "lost part"))  # fmt: skip
-            self._resending = self._resent(parts, sorted(done | new))
+            self._resending = self._resent(new, parts)
 
-    def _resent(self, parts: frozenset[int], done: list[int]) -> Iterator[bool]:
-        for worker in done:
+    def _resent(self, lost: set[int], parts: frozenset[int]) -> Iterator[bool]:
+        kept = {worker: list(self.owners.lost[worker]) for worker in self.owners.lost}
+        for worker in lost:
             self._frontier.fetch_again(worker)
             yield True
+        yield from self._frontier.giving.known(parts)
         yield from self.resends(parts)
         with self._frontier.transaction():
-            self._frontier.keep_membership(resent=json.dumps(done))
+            self._frontier.keep_membership(resent=json.dumps(kept))
 
     # The end
 

@@ -189,7 +189,10 @@ class Inbox:
             units = self._servers.units({one.offer[2] for one in given.urls})
         waiting: list[list[Any]] = []
         for name, one in zip(keys, given.urls, strict=True):
-            if name not in known:
+            if name in known:
+                if one.outcome:
+                    self._urls.ended_elsewhere(name, f"{OF_ELSEWHERE}{one.by} {one.outcome}")
+            else:
                 url, server, unit, code, *rest = one.offer
                 met = units[unit]
                 line = self._lines.line_of(code, met.place) if _waits(one) else 0

@@ -74,8 +74,8 @@ class UrlGiven(Struct, frozen=True, array_like=True):
     offer: Row
     referrer: str | None
     outcome: str = ""
-    tries: int = 0
     by: int = 0
+    tries: int = 0
     postponed: str = ""
     is_postponed: bool = False
     was_counted: bool = False
