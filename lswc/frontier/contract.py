@@ -212,7 +212,7 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
-FORMAT = 17
+FORMAT = 18
 """Version of what the stores keep: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]

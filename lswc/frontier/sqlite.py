@@ -29,9 +29,11 @@ from lswc.frontier.contract import (
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import became
 from lswc.frontier.lock import lock
-from lswc.frontier.sqlite_cells import Families, Line, Lines, Room, begin, keep_left_out
+from lswc.frontier.sqlite_cells import Lines, begin
+from lswc.frontier.sqlite_families import Families
 from lswc.frontier.sqlite_held import HeldPages
 from lswc.frontier.sqlite_report import SqliteReader, opened
+from lswc.frontier.sqlite_room import Room, keep_left_out
 from lswc.frontier.sqlite_servers import Servers, Tallies
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.frontier.visit import Lease
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from lswc.frontier.contract import Wanted
     from lswc.frontier.held import Held
     from lswc.frontier.report import Freshness
+    from lswc.frontier.sqlite_ready import Line
     from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
@@ -100,10 +103,7 @@ class _Leases:
     def add(self, line: Line, unit: int, now: float, again: bool = False) -> int:
         """Begin a lease; return its number. The server is busy until it ends."""
         token = next(self._tokens)
-        if line.family:
-            self._lines.keep_busy(line)
-        else:
-            self._lines.busy[line.server] = 0
+        self._lines.index.keep_busy(line)
         self.held[line.seq] = _Held(token, line.server, unit, now, again)
         return token
 
@@ -197,7 +197,7 @@ class _Choice:
         others_wait = proven is not None or lines.others_wait()
 
         def may(family: int) -> bool:
-            is_idle = proven is None and not lines.is_busy(family)
+            is_idle = proven is None and not lines.index.is_busy(family)
             return not others_wait or is_small(family) or is_idle or share.may(family)
 
         line = lines.first_apart(share.turn, may)
@@ -213,7 +213,7 @@ class _Choice:
 
         A proven site waits for no unproven one.
         """
-        if not (self._waits and self._lines.busy):
+        if not (self._waits and self._lines.index.busy):
             return True
         best = self._best_waiting(is_proven=not line.family)
         return best is None or not is_far_better(order, best, line.cell)
@@ -242,12 +242,12 @@ class _Choice:
         It isn't always their lease's: a URL found again while leased may have a better one.
         """
         rows = self._db.execute(
-            "SELECT cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND u.outcome IS NULL"
-            " AND (family = 0 OR ?)",
-            (dumps(list(self._leases.held)), not is_proven),
+            "SELECT server, cell FROM url u JOIN line USING (server, line)"
+            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND u.outcome IS NULL",
+            (dumps(list(self._leases.held)),),
         )
-        return Counter(cell for (cell,) in rows)
+        family = self._lines.index.family
+        return Counter(cell for server, cell in rows if not (is_proven and family(server, cell)))
 
 
 class SqliteFrontier(Frontier):
@@ -431,7 +431,7 @@ class SqliteFrontier(Frontier):
         """Lease the page that is due first, if the budget of visits has one."""
         with self._errors():
             self._leases.let_rested_go(now)
-            chosen = self._held.next(now, self._lines.busy)
+            chosen = self._held.next(now, self._lines.index.busy)
             return None if chosen is None else self._hand_out(chosen.line, now, chosen.held)
 
     def _hand_out(self, line: Line, now: float, held: Held | None = None) -> Lease:

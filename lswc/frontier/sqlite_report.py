@@ -42,12 +42,11 @@ if TYPE_CHECKING:
 SLICE = 100_000
 """URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
 
-_PENDING = "(SELECT count(*) FROM url WHERE url.server = server.id AND outcome IS NULL)"
+_PENDING = "coalesce((SELECT sum(number) FROM line WHERE line.server = server.id), 0)"
 _QUEUE = f"SELECT name, {_PENDING}, downloaded, relevant FROM server"
 _WAITING_OF = """
-SELECT cell, sum((SELECT count(*) FROM url WHERE url.server = line.server
-    AND url.line = line.line AND outcome IS NULL))
-FROM line WHERE server = (SELECT id FROM server WHERE name = ?) GROUP BY cell
+SELECT cell, sum(number) FROM line
+WHERE server = (SELECT id FROM server WHERE name = ?) GROUP BY cell
 """
 _NEXT_OF = """
 SELECT url FROM line JOIN url USING (server, line)
@@ -71,7 +70,7 @@ SELECT (SELECT name FROM site WHERE id = found.branch), sites FROM (
     GROUP BY 1 ORDER BY sites DESC, 1 LIMIT 1) AS found
 """
 _IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out)
-    AND NOT EXISTS (SELECT 1 FROM url WHERE url.server = server.id AND outcome IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM line WHERE line.server = server.id)
     AND id NOT IN (SELECT server FROM later CROSS JOIN url USING (seq)
         WHERE url.outcome = '{Outcome.POSTPONED}')"""
 # CROSS: else SQLite reads all URLs to find the few that were postponed.
@@ -171,7 +170,7 @@ class SqliteReader(Reader):
         return None if row is None else Queue(*row)
 
     def waiting_of(self, server: str) -> dict[int, int]:
-        return {cell: number for cell, number in self._db.execute(_WAITING_OF, (server,)) if number}
+        return dict(self._db.execute(_WAITING_OF, (server,)).fetchall())
 
     def next_of(self, server: str, cell: int, most: int) -> list[str]:
         return [url for (url,) in self._db.execute(_NEXT_OF, (server, cell, most))]

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lswc.frontier.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redirect, site_of
-from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin, keep_left_out
+from lswc.frontier.sqlite_cells import PUT_OLDEST, begin
+from lswc.frontier.sqlite_ready import Line
+from lswc.frontier.sqlite_room import keep_left_out
 from lswc.frontier.sqlite_servers import UNSAID, read_tallies, write_tallies
 from lswc.frontier.visit import keys
 from lswc.outcomes import OF_REQUISITE, Outcome
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
-    from lswc.frontier.sqlite_cells import Lines, Room
+    from lswc.frontier.sqlite_cells import Lines
+    from lswc.frontier.sqlite_room import Room
     from lswc.frontier.sqlite_servers import Met, Servers, Tallies
     from lswc.frontier.visit import Offer
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
