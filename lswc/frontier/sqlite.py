@@ -29,12 +29,12 @@ from lswc.frontier.contract import (
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import became
 from lswc.frontier.lock import lock
-from lswc.frontier.sqlite_cells import Lines, begin
+from lswc.frontier.sqlite_cells import Lines
 from lswc.frontier.sqlite_families import Families
 from lswc.frontier.sqlite_held import HeldPages
 from lswc.frontier.sqlite_report import SqliteReader, opened
 from lswc.frontier.sqlite_room import Room, keep_left_out
-from lswc.frontier.sqlite_servers import Servers, Tallies
+from lswc.frontier.sqlite_servers import Servers, Tallies, begin
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.frontier.visit import Lease
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
@@ -242,12 +242,15 @@ class _Choice:
         It isn't always their lease's: a URL found again while leased may have a better one.
         """
         rows = self._db.execute(
-            "SELECT server, cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND u.outcome IS NULL",
+            "SELECT server, line FROM url"
+            " WHERE seq IN (SELECT value FROM json_each(?)) AND outcome IS NULL",
             (dumps(list(self._leases.held)),),
         )
-        family = self._lines.index.family
-        return Counter(cell for server, cell in rows if not (is_proven and family(server, cell)))
+        lines = self._lines
+        cells = ((server, lines.cell(server, line)) for server, line in rows)
+        return Counter(
+            cell for server, cell in cells if not (is_proven and lines.family(server, cell))
+        )
 
 
 class SqliteFrontier(Frontier):
@@ -375,7 +378,7 @@ class SqliteFrontier(Frontier):
             if self._held.is_kept:
                 begin(self._db)
                 self._held.lost(urls)
-            reopened = reopen(self._db, self._strategy, urls, lengths)
+            reopened = reopen(self._db, urls, lengths)
         self._load()
         return reopened
 

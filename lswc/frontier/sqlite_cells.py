@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from lswc.frontier.ready_cells import ReadyCells
 from lswc.frontier.sqlite_families import Sizes
-from lswc.frontier.sqlite_ready import Line, Ready
+from lswc.frontier.sqlite_ready import Line, Ready, Row
 from lswc.strategy import DISCARD, GUESSES, REQUISITES, Unit
+from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import FAMILIES, UNPROVEN
 
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 # A line is a server's URLs of one kind; if the strategy counts by directory, of one cell, as a
 # directory's place says nothing of the server's other URLs. `seq` is that of its oldest URL,
-# `number` how many wait or are leased.
+# `number` how many wait or are leased. Its cell is that of the server's place, which isn't kept
+# here: a page may move the lines of hundreds of servers.
 # `left_out`: how many of a server's URLs were discarded, or ended by a quota, by reason.
 SCHEMA = """
 CREATE TABLE line (
-    server INTEGER, line INTEGER, cell INTEGER NOT NULL, seq INTEGER NOT NULL,
-    number INTEGER NOT NULL, PRIMARY KEY (server, line)) WITHOUT ROWID;
+    server INTEGER, line INTEGER, seq INTEGER NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (server, line)) WITHOUT ROWID;
 CREATE INDEX waiting_url ON url (server, line, seq) WHERE outcome IS NULL;
 CREATE TABLE left_out (
     server INTEGER, reason TEXT, number INTEGER NOT NULL, PRIMARY KEY (server, reason)
@@ -37,18 +39,18 @@ CREATE TABLE left_out (
 """
 
 PUT_OLDEST = (
-    "INSERT INTO line VALUES (?, ?, ?, ?, 1)"
+    "INSERT INTO line VALUES (?, ?, ?, 1)"
     " ON CONFLICT DO UPDATE SET seq = min(seq, excluded.seq), number = number + 1"
 )
-"""Puts a URL into a line of the file: its server, line, cell and number."""
+"""Puts a URL into a line of the file: its server, line and number."""
 
 _PUT_NEW = (
-    "INSERT INTO line VALUES (?, ?, ?, ?, ?)"
+    "INSERT INTO line VALUES (?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET number = number + excluded.number RETURNING seq"
 )
 _MORE = "UPDATE line SET number = number + ? WHERE server = ? AND line = ?"
 _SET = "UPDATE line SET seq = ?, number = ? WHERE server = ? AND line = ?"
-_GET = "SELECT cell, seq, number FROM line WHERE server = ? AND line = ?"
+_GET = "SELECT seq, number FROM line WHERE server = ? AND line = ?"
 _DELETE = "DELETE FROM line WHERE server = ? AND line = ?"
 _OLDEST = (
     "SELECT seq FROM url WHERE server = ? AND line = ? AND outcome IS NULL ORDER BY seq LIMIT 1"
@@ -61,7 +63,11 @@ _OF_DIRECTORY = (
     "SELECT code, line, min(seq), count(*) FROM url WHERE unit = ? AND outcome IS NULL"
     " GROUP BY code, line"
 )
-_WAITING = "SELECT cell, sum(number) FROM line WHERE server BETWEEN ? AND ? GROUP BY cell"
+_PLACES = (
+    "SELECT line, coalesce(server.place, site.place), sum(number) FROM line"
+    " JOIN server ON server.id = server JOIN site ON site.id = site"
+    " WHERE server BETWEEN ? AND ? GROUP BY 1, 2"
+)
 _LONGEST = (
     "SELECT sum(number), server FROM line WHERE server BETWEEN ? AND ?"
     " GROUP BY server ORDER BY 1 DESC, server LIMIT ?"
@@ -71,6 +77,19 @@ KEPT = 10_000
 """Lines that are known without a look into the file to be there, at most."""
 
 _BEYOND = (REQUISITES, GUESSES)
+
+
+def cell_of(strategy: Strategy, line: int, place: int) -> int:
+    """Return the cell of a line whose server is in that place.
+
+    What the strategy would discard by now was reopened: it was taken once, in its first place.
+    """
+    if strategy.unit is Unit.DIRECTORY:
+        return line
+    cell = strategy.cell_of[line][place]
+    if cell == DISCARD:
+        cell = strategy.cell_of[line][strategy.place(NO_PAGES)]
+    return 0 if cell == DISCARD else cell
 
 
 class Lines:
@@ -95,7 +114,7 @@ class Lines:
         self.by_server = strategy.unit is Unit.SERVER
         self.families = families
         self.sizes = Sizes(db, families)
-        self.index = Ready(db, families, self.sizes)
+        self.index = Ready(db, self.sizes)
         self._there: set[tuple[int, int]] = set()
         self._only: Collection[int] | None = None
 
@@ -105,29 +124,36 @@ class Lines:
         self._there.clear()
         self.families.load()
         self.sizes.load()
-        self.waiting, self.unproven = self._counted()
-        self.index.load()
+        rows = self._counted()
         cells = self.waiting.keys() - _BEYOND
         self.ready = ReadyCells(rank, cells)
         self.apart = ReadyCells(rank, self.unproven)
         self.occupied = ReadyCells(rank, cells)
+        self.index.load(rows)
 
-    def _counted(self) -> tuple[Counter[int], Counter[int]]:
-        """Count the URLs that wait by cell, and those of unproven sites; and all by server."""
+    def _counted(self) -> list[Row]:
+        """Count the URLs of all lines by cell and server; return the lines for the index."""
+        rows: list[Row] = []
         waiting: dict[int, int] = {}
         unproven: dict[int, int] = {}
-        last, size, family = 0, 0, 0
-        family_of, site_of = self.families.of, self.sizes.site
-        for server, cell, number in self._db.execute("SELECT server, cell, number FROM line"):
+        last, size, family, place = 0, 0, 0, 0
+        sizes, family_of, cell_of = self.sizes, self.families.of, self.cell_of
+        for server, line, seq, number in self._db.execute("SELECT * FROM line"):
             if server != last:
-                self.sizes.add(last, size)
-                last, size, family = server, 0, family_of(site_of(server))
+                sizes.add(last, size)
+                last, size, place = server, 0, sizes.place[server]
+                family = family_of(sizes.site(server))
             size += number
+            cell = cell_of(line, place)
             waiting[cell] = waiting.get(cell, 0) + number
             if family and cell < REQUISITES:
                 unproven[cell] = unproven.get(cell, 0) + number
-        self.sizes.add(last, size)
-        return Counter(waiting), Counter(unproven)
+                rows.append((cell, family, seq, server, line))
+            else:
+                rows.append((cell, 0, seq, server, line))
+        sizes.add(last, size)
+        self.waiting, self.unproven = Counter(waiting), Counter(unproven)
+        return rows
 
     def put_new(self, lines: Mapping[tuple[int, int], Sequence[int]]) -> None:
         """Add URLs to lines, which are named by server and line.
@@ -138,7 +164,7 @@ class Lines:
         new: list[Line] = []
         cells: dict[int, int] = {}
         apart: dict[int, int] = {}
-        there, sizes, family_of = self._there, self.sizes, self.index.family
+        there, sizes, family_of = self._there, self.sizes, self.family
         for (server, line), (cell, seq, number) in sorted(lines.items()):  # neighbours together
             sizes.add(server, number)
             family = family_of(server, cell)
@@ -147,7 +173,7 @@ class Lines:
             if (server, line) in there:
                 more.append((number, server, line))
                 continue
-            row = self._db.execute(_PUT_NEW, (server, line, cell, seq, number))
+            row = self._db.execute(_PUT_NEW, (server, line, seq, number))
             ((oldest,),) = row.fetchall()
             if oldest == seq:
                 new.append(Line(server, line, cell, seq, family))
@@ -163,21 +189,27 @@ class Lines:
     def put(self, line: Line, number: int = 1) -> None:
         """Add so many URLs to a line, of which ``line.seq`` is the oldest."""
         self.sizes.add(line.server, number)
-        family = self.index.family(line.server, line.cell)
+        family = self.family(line.server, line.cell)
         line = line._replace(family=family)
         for found in self._get(line.server, line.line):
             self._set(found, min(found.seq, line.seq), found.number + number)
             break
         else:
-            self._db.execute("INSERT INTO line VALUES (?, ?, ?, ?, ?)", (*line[:4], number))
+            row = (line.server, line.line, line.seq, number)
+            self._db.execute("INSERT INTO line VALUES (?, ?, ?, ?)", row)
             self.index.add([line])
         self._add({line.cell: number}, family > 0)
 
     def _get(self, server: int, line: int) -> list[Line]:
         """Return a line, if it is there."""
-        family = self.index.family
+        cell = self.cell_of(line, self.sizes.place[server])
+        family = self.family(server, cell)
         rows = self._db.execute(_GET, (server, line)).fetchall()
-        return [Line(server, line, cell, seq, family(server, cell), n) for cell, seq, n in rows]
+        return [Line(server, line, cell, seq, family, number) for seq, number in rows]
+
+    def family(self, server: int, cell: int) -> int:
+        """Return the family that a line of a server in a cell is of; 0 if its site is proven."""
+        return self.families.of(self.sizes.site(server)) if cell < REQUISITES else 0
 
     def _set(self, line: Line, seq: int, number: int) -> None:
         """Let a line have another oldest URL, and number of URLs."""
@@ -239,15 +271,14 @@ class Lines:
         if not self.sizes.of_site(site) or not self.families.share_counts:
             return
         family = self.families.proved(site)
-        for server, line in self.index.lines_of_site(site):
-            (found,) = self._get(server, line)
-            if found.cell >= REQUISITES:
+        for line in self.lines_of_site(site):
+            if line.cell >= REQUISITES:
                 continue
-            self.index.replace(found._replace(family=family), found)
-            self.unproven[found.cell] -= found.number
-            if not self.unproven[found.cell]:
-                del self.unproven[found.cell]
-            self.ready.add(found.cell)
+            self.index.replace(line._replace(family=family), line)
+            self.unproven[line.cell] -= line.number
+            if not self.unproven[line.cell]:
+                del self.unproven[line.cell]
+            self.ready.add(line.cell)
 
     def reorder(self, cell: int | None = None) -> None:
         """Take notice of the new rank of a cell, or of a new order of all."""
@@ -270,14 +301,23 @@ class Lines:
 
     def lines_of(self, server: int) -> list[Line]:
         """Return the lines of a server."""
+        rows = self._db.execute("SELECT * FROM line WHERE server = ?", (server,))
+        return self._lines_in(rows.fetchall())
+
+    def lines_of_site(self, site: int) -> list[Line]:
+        """Return the lines of all servers of a site."""
         rows = self._db.execute(
-            "SELECT line, cell, seq, number FROM line WHERE server = ?", (server,)
+            "SELECT line.* FROM server JOIN line ON line.server = server.id WHERE site = ?", (site,)
         )
-        family = self.families.of(self.sizes.site(server))
-        return [
-            Line(server, line, cell, seq, family if cell < REQUISITES else 0, number)
-            for line, cell, seq, number in rows.fetchall()
-        ]
+        return self._lines_in(rows.fetchall())
+
+    def _lines_in(self, rows: list[tuple[int, int, int, int]]) -> list[Line]:
+        place, cell_of, family_of = self.sizes.place, self.cell_of, self.family
+        found = []
+        for server, line, seq, number in rows:
+            cell = cell_of(line, place[server])
+            found.append(Line(server, line, cell, seq, family_of(server, cell), number))
+        return found
 
     def discard(self, lines: Sequence[Line], most: int, leased: Collection[int]) -> int:
         """Forget the newest URLs of lines of a server, so many at most; return how many.
@@ -302,7 +342,11 @@ class Lines:
 
     def cell_of(self, line: int, place: int) -> int:
         """Return the cell of a line whose server is in that place."""
-        return self.strategy.cell_of[line][place] if self.by_server else line
+        return cell_of(self.strategy, line, place)
+
+    def cell(self, server: int, line: int) -> int:
+        """Return the cell of a server's line."""
+        return cell_of(self.strategy, line, self.sizes.place[server])
 
     def move(self, server: int, unit: int, place: int) -> int:
         """Put the URLs of a unit, which came into this place, into the cells that they belong to.
@@ -316,30 +360,33 @@ class Lines:
 
     def _move_lines(self, server: int, place: int) -> int:
         cell_of = self.strategy.cell_of
-        moved = [
-            (line, cell)
-            for line in self.lines_of(server)
-            if (cell := cell_of[line.line][place]) != line.cell
-        ]
-        for line, _ in moved:
+        lines, gone, before, after = self.lines_of(server), [], [], []
+        self.sizes.place[server] = place
+        for line in lines:
+            cell = cell_of[line.line][place]
+            if cell == line.cell:
+                continue
             self._subtract(line, line.number)
-        gone = [line for line, cell in moved if cell == DISCARD]
-        for line in gone:
+            if cell == DISCARD:
+                gone.append(line)
+            else:
+                before.append(line)
+                after.append(line._replace(cell=cell))
+        self.index.remove(before)
+        self.index.add(after)
+        for line in after:
+            self._add({line.cell: line.number}, line.family > 0)
+        return self._discarded(gone)
+
+    def _discarded(self, lines: Sequence[Line]) -> int:
+        """Forget the URLs of lines that were counted out; return how many."""
+        self._delete(lines)
+        for line in lines:
             self._db.execute(
                 "DELETE FROM url WHERE server = ? AND line = ? AND outcome IS NULL", line[:2]
             )
-            self.sizes.add(server, -line.number)
-        self._delete(gone)
-        stay = [(line, line._replace(cell=cell)) for line, cell in moved if cell != DISCARD]
-        self._db.executemany(
-            "UPDATE line SET cell = ? WHERE server = ? AND line = ?",
-            [(line.cell, *line[:2]) for _, line in stay],
-        )
-        self.index.remove([line for line, _ in stay])
-        self.index.add([line for _, line in stay])
-        for _, line in stay:
-            self._add({line.cell: line.number}, line.family > 0)
-        return sum(line.number for line in gone)
+            self.sizes.add(line.server, -line.number)
+        return sum(line.number for line in lines)
 
     def _move_group(self, server: int, place: int, group: tuple[int, ...]) -> int:
         """Move a directory's URLs of one code and line; the server's others stay where they are."""
@@ -430,9 +477,25 @@ class Lines:
 
     def free(self, server: int) -> None:
         """Let a server's lines be seen again."""
-        for line in self.index.free(server):
+        hidden = self.index.free(server)
+        if not hidden:
+            return
+        lines = [line for line in self.lines_of(server) if line.line in hidden]
+        self.index.show(lines)
+        for line in lines:
             if line.cell not in _BEYOND:
                 (self.apart if line.family else self.ready).add(line.cell)
+
+    def worst_of_site(self, site: int, most: int) -> Iterator[list[Line]]:
+        """Yield the lines of each server of a site in a cell, so many servers of a cell at most.
+
+        Those of the worst cell come first, of these the servers that were met last.
+        """
+        if not self.index.knows(site):
+            self.index.know(site, self.lines_of_site(site))
+        for cell in sorted(self.index.cells_of_site(site), key=self.rank, reverse=True):
+            for server in self.index.servers_of_site(site, cell, most):
+                yield [line for line in self.lines_of(server) if line.cell == cell]
 
 
 SLICE = 1000
@@ -446,12 +509,12 @@ def slices(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
         yield first, first + SLICE - 1
 
 
-def waiting(db: sqlite3.Connection) -> dict[int, int]:
+def waiting(db: sqlite3.Connection, strategy: Strategy) -> dict[int, int]:
     """Return the number of URLs that wait, or are leased, by cell."""
     found: Counter[int] = Counter()
     for few in slices(db):
-        for cell, number in db.execute(_WAITING, few).fetchall():
-            found[cell] += number
+        for line, place, number in db.execute(_PLACES, few).fetchall():
+            found[cell_of(strategy, line, place)] += number
     return dict(sorted(found.items()))
 
 
@@ -462,9 +525,3 @@ def longest(db: sqlite3.Connection, top: int) -> list[tuple[int, int]]:
         best += db.execute(_LONGEST, (*few, top)).fetchall()
         best = nsmallest(top, best, key=lambda queue: (-queue[0], queue[1]))
     return best
-
-
-def begin(db: sqlite3.Connection) -> None:
-    """Begin a transaction, unless one has begun."""
-    if not db.in_transaction:
-        db.execute("BEGIN IMMEDIATE")

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 SUPPORTED = 20_000
 """Sites whose supporters are kept in memory at most."""
+_SITES = (
+    "SELECT site, coalesce(server.place, site.place) FROM server JOIN site ON site.id = site"
+    " WHERE server.id >= ? ORDER BY server.id"
+)
 
 
 class Families:
@@ -204,7 +208,8 @@ class Families:
 class Sizes:
     """The number of URLs that wait or are leased, by the numbers of servers and sites.
 
-    ``peak`` is the most that a site, and so a server, has had.
+    ``peak`` is the most that a site, and so a server, has had; ``place`` has the place of each
+    server.
     """
 
     def __init__(self, db: sqlite3.Connection, families: Families) -> None:
@@ -215,7 +220,8 @@ class Sizes:
     def _forget(self) -> None:
         self.peak = 0
         # All by number: a dict would take ten times the memory for a million servers.
-        self._site_of, self._servers, self._sites = array("q", [0]), array("q", [0]), array("q")
+        self._site_of, self._servers, self._sites = array("i", [0]), array("i", [0]), array("i")
+        self.place = array("i", [0])
 
     def load(self) -> None:
         """Forget all counts; take the servers that the file holds."""
@@ -246,11 +252,10 @@ class Sizes:
 
     def _meet(self) -> None:
         """Take notice of the servers that were added since."""
-        rows = self._db.execute(
-            "SELECT site FROM server WHERE id >= ? ORDER BY id", (len(self._site_of),)
-        )
-        sites = [site for (site,) in rows]
+        rows = self._db.execute(_SITES, (len(self._site_of),)).fetchall()
+        sites = [site for site, _ in rows]
         self._site_of.extend(sites)
+        self.place.extend([place for _, place in rows])
         self._servers.extend([0] * len(sites))
         self._sites.extend([0] * (1 + max(sites, default=0) - len(self._sites)))
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.strategy import REQUISITES
-from lswc.strategy.families import UNPROVEN
-
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from lswc.frontier.sqlite_families import Families, Sizes
+    from lswc.frontier.sqlite_families import Sizes
 
 # In memory, as a page moves some 25 lines into other cells, each to a page of the file that no
 # other is on: in the file they were half of all that a page wrote. `family` is that of an unproven
 # site; else, and of requisites, 0. A line of a busy server is left out (hidden) once it is in the
 # way, or changes: so a lease costs the same however many servers are busy, and a busy server costs
-# nothing as long as nobody looks.
+# nothing as long as nobody looks. `of_site` has the lines of sites that had too many URLs.
 _SCHEMA = """
 PRAGMA temp_store = MEMORY;
 DROP TABLE IF EXISTS temp.ready;
@@ -30,13 +27,6 @@ CREATE TEMP TABLE of_site (
     site INTEGER, cell INTEGER, server INTEGER, line INTEGER,
     PRIMARY KEY (site, cell, server, line)) WITHOUT ROWID;
 """
-_FAMILY = f"CASE WHEN cell >= {REQUISITES} OR level <> {UNPROVEN} THEN 0 ELSE family END"
-_FILL = "INSERT INTO ready SELECT cell, {}, seq, line.server, line FROM line{} ORDER BY 1, 2, 3"
-_SITES = " JOIN server ON server.id = line.server JOIN site ON site.id = server.site"
-_FILL_SITES = (
-    "INSERT INTO of_site SELECT site, cell, line.server, line"
-    " FROM line JOIN server ON server.id = line.server"
-)
 _FIRST = (
     "SELECT server, line, cell, seq, family FROM ready"
     " WHERE cell = ? AND family = 0 ORDER BY seq LIMIT 1"
@@ -58,6 +48,12 @@ _SERVERS = (
     "SELECT DISTINCT server FROM of_site WHERE site = ? AND cell = ? ORDER BY server DESC LIMIT ?"
 )
 
+SITES = 1_000
+"""Sites whose lines are found by cell, at most: those that had too many URLs lately."""
+
+Row = tuple[int, int, int, int, int]
+"""Cell, family, oldest URL, server and line."""
+
 
 class Line(NamedTuple):
     """A server's URLs of one kind, that wait in one cell; ``seq`` is that of the oldest.
@@ -75,53 +71,52 @@ class Line(NamedTuple):
 
 
 class Ready:
-    """The lines of servers that aren't busy, by cell and family; and all lines, by site.
+    """The lines of servers that aren't busy, by cell and family; and those of some sites.
 
     ``busy`` are the servers that nothing may be handed out of now, with the families that they
     keep busy.
     """
 
-    def __init__(self, db: sqlite3.Connection, families: Families, sizes: Sizes) -> None:
-        self._db = db
-        self._families, self._sizes = families, sizes
+    def __init__(self, db: sqlite3.Connection, sizes: Sizes) -> None:
+        self._db, self._sizes = db, sizes
+        self._sites: set[int] = set()
         self.busy: dict[int, int] = {}
         self._busy_families: Counter[int] = Counter()
         self._hidden: defaultdict[int, set[int]] = defaultdict(set)
 
-    def load(self) -> None:
-        """Take what the file holds."""
+    def load(self, rows: list[Row]) -> None:
+        """Take all lines."""
         self._db.executescript(_SCHEMA)
+        self._sites.clear()
         self._hidden.clear()
-        counts = self._families.share_counts
-        self._db.execute(_FILL.format(_FAMILY, _SITES) if counts else _FILL.format(0, ""))
-        self._db.execute(_FILL_SITES)
-
-    def family(self, server: int, cell: int) -> int:
-        """Return the family that a line of a server in a cell is of; 0 if its site is proven."""
-        return self._families.of(self._sizes.site(server)) if cell < REQUISITES else 0
+        rows.sort()  # so that each is added at the end
+        self._db.execute("BEGIN")  # else each would be a transaction
+        self._db.executemany(_SHOW, rows)
+        self._db.execute("COMMIT")
 
     def add(self, lines: Sequence[Line]) -> None:
         """Add lines, with their families."""
-        site = self._sizes.site
-        self._db.executemany(
-            _JOIN, [(site(line.server), line.cell, line.server, line.line) for line in lines]
-        )
-        self._show(lines)
+        self._change_sites(_JOIN, lines)
+        self.show(lines)
 
     def remove(self, lines: Sequence[Line]) -> None:
         """Take lines out."""
-        site = self._sizes.site
-        self._db.executemany(
-            _LEAVE, [(site(line.server), line.cell, line.server, line.line) for line in lines]
-        )
+        self._change_sites(_LEAVE, lines)
         self._hide(lines)
+
+    def _change_sites(self, change: str, lines: Sequence[Line]) -> None:
+        if self._sites:
+            site_of = self._sizes.site
+            rows = [(site_of(line.server), line.cell, line.server, line.line) for line in lines]
+            self._db.executemany(change, [row for row in rows if row[0] in self._sites])
 
     def replace(self, before: Line, after: Line) -> None:
         """Take notice of another oldest URL of a line, or of another family."""
         self._hide((before,))
-        self._show((after,))
+        self.show((after,))
 
-    def _show(self, lines: Iterable[Line]) -> None:
+    def show(self, lines: Iterable[Line]) -> None:
+        """Let lines be found, but for those of servers that are busy."""
         shown = []
         for server, line, cell, seq, family, _ in lines:
             if server in self.busy:
@@ -162,35 +157,32 @@ class Ready:
         """Tell whether a server of a family's unproven sites is busy."""
         return self._busy_families[family] > 0
 
-    def free(self, server: int) -> list[Line]:
-        """Let a server be busy no more; return its lines that weren't seen meanwhile."""
+    def free(self, server: int) -> Collection[int]:
+        """Let a server be busy no more; return its lines that aren't found, as it was."""
         family = self.busy.pop(server, 0)
         if family:
             self._busy_families[family] -= 1
             if not self._busy_families[family]:
                 del self._busy_families[family]
-        hidden = self._hidden.pop(server, None)
-        if not hidden:
-            return []
-        rows = self._db.execute("SELECT line, cell, seq FROM line WHERE server = ?", (server,))
-        lines = [
-            Line(server, line, cell, seq, self.family(server, cell))
-            for line, cell, seq in rows.fetchall()
-            if line in hidden
-        ]
-        self._show(lines)
-        return lines
+        return self._hidden.pop(server, ())
+
+    def knows(self, site: int) -> bool:
+        """Tell whether the lines of a site are found by cell."""
+        return site in self._sites
+
+    def know(self, site: int, lines: Sequence[Line]) -> None:
+        """Let the lines of a site be found by cell: these are all."""
+        if len(self._sites) >= SITES:
+            self._sites.clear()
+            self._db.execute("DELETE FROM of_site")
+        self._sites.add(site)
+        self._change_sites(_JOIN, lines)
 
     def cells_of_site(self, site: int) -> list[int]:
-        """Return the cells that a site has lines in."""
+        """Return the cells that a site has lines in, if it is known."""
         return [cell for (cell,) in self._db.execute(_CELLS, (site,)).fetchall()]
 
-    def servers_of_site(self, site: int, cell: int, most: int) -> Iterator[int]:
-        """Yield the servers of a site with lines in a cell, so many at most, the last first."""
-        for (server,) in self._db.execute(_SERVERS, (site, cell, most)).fetchall():
-            yield server
-
-    def lines_of_site(self, site: int) -> list[tuple[int, int]]:
-        """Return the lines of a site, by server and line."""
-        rows = self._db.execute("SELECT server, line FROM of_site WHERE site = ?", (site,))
-        return rows.fetchall()
+    def servers_of_site(self, site: int, cell: int, most: int) -> list[int]:
+        """Return the servers of a site with lines in a cell, so many at most, the last first."""
+        rows = self._db.execute(_SERVERS, (site, cell, most))
+        return [server for (server,) in rows.fetchall()]

@@ -62,7 +62,7 @@ class Room:
             ),
             _Scope(
                 most_of_site, of_unproven, FULL["site"],
-                sizes.site, sizes.of_site, self._of_site,
+                sizes.site, sizes.of_site, lines.worst_of_site,
             ),
         )  # fmt: skip
         self._most = caps.server
@@ -120,12 +120,6 @@ class Room:
             lines[line.cell].append(line)
         for cell in sorted(lines, key=self._lines.rank, reverse=True):
             yield lines[cell]
-
-    def _of_site(self, site: int, most: int) -> Iterator[list[Line]]:
-        index = self._lines.index
-        for cell in sorted(index.cells_of_site(site), key=self._lines.rank, reverse=True):
-            for server in index.servers_of_site(site, cell, most):
-                yield [line for line in self._lines.lines_of(server) if line.cell == cell]
 
 
 def keep_left_out(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -> None:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lswc.frontier.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redirect, site_of
-from lswc.frontier.sqlite_cells import PUT_OLDEST, begin
+from lswc.frontier.sqlite_cells import PUT_OLDEST
 from lswc.frontier.sqlite_ready import Line
 from lswc.frontier.sqlite_room import keep_left_out
-from lswc.frontier.sqlite_servers import UNSAID, read_tallies, write_tallies
+from lswc.frontier.sqlite_servers import UNSAID, begin, read_tallies, write_tallies
 from lswc.frontier.visit import keys
 from lswc.outcomes import OF_REQUISITE, Outcome
-from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
-from lswc.strategy.facts import NO_PAGES
+from lswc.strategy import DISCARD, REQUISITE, SEED, better, distance_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -461,9 +460,7 @@ class Postponed:
         return numbers, again
 
 
-def reopen(
-    db: sqlite3.Connection, strategy: Strategy, urls: Iterable[str], lengths: Mapping[str, int]
-) -> int:
+def reopen(db: sqlite3.Connection, urls: Iterable[str], lengths: Mapping[str, int]) -> int:
     """Let finished URLs wait again, and take the lengths of the files as they are now.
 
     Returns how many of the URLs were finished.
@@ -472,13 +469,12 @@ def reopen(
     db.execute("CREATE TEMP TABLE wanted (url TEXT PRIMARY KEY) WITHOUT ROWID")
     db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((url,) for url in urls))
     rows = db.execute(
-        "SELECT seq, server, unit, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
+        "SELECT seq, server, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
         (Outcome.POSTPONED,),
     ).fetchall()
-    for seq, server, unit, line in rows:
-        cell = _cell(db, strategy, unit, line)
+    for seq, server, line in rows:
         db.execute("UPDATE url SET outcome = NULL WHERE seq = ?", (seq,))
-        db.execute(PUT_OLDEST, (server, line, cell, seq))
+        db.execute(PUT_OLDEST, (server, line, seq))
         db.execute("INSERT OR IGNORE INTO again VALUES (?)", (seq,))
     db.execute("DROP TABLE wanted")
     finished = db.execute(f"SELECT outcome, count(*) FROM ({FINISHED}) GROUP BY outcome")
@@ -487,17 +483,6 @@ def reopen(
     keep_lengths(db, lengths)
     db.execute("COMMIT")
     return len(rows)
-
-
-def _cell(db: sqlite3.Connection, strategy: Strategy, unit: int, line: int) -> int:
-    """Return the cell of a line; what the strategy would discard by now, it took once."""
-    if strategy.unit is Unit.DIRECTORY:
-        return line
-    (place,) = db.execute("SELECT place FROM server WHERE id = ?", (unit,)).fetchone()
-    cell = strategy.cell_of[line][place]
-    if cell == DISCARD:
-        cell = strategy.cell_of[line][strategy.place(NO_PAGES)]
-    return 0 if cell == DISCARD else cell
 
 
 def keep_lengths(db: sqlite3.Connection, lengths: Mapping[str, int]) -> None:
