@@ -73,9 +73,14 @@ class Timed:
         self.written += ahead - self._ahead if ahead >= self._ahead else ahead
         self._ahead = ahead
         if now - self._saved > SAVE_SECONDS or ahead > SAVE_BYTES:
-            self._timed("checkpoint", self.frontier.checkpoint)
-            self._saved, self._ahead = now, self.frontier.unsaved
+            self._timed("checkpoint", self._save)
+            self._ahead = self.frontier.unsaved
         return done
+
+    def _save(self) -> None:
+        if self.frontier.prepare_checkpoint():
+            self.frontier.checkpoint()
+            self._saved = perf_counter()
 
     def _timed(self, name: str, call: Callable[[], Any]) -> Any:
         start, cpu = perf_counter(), thread_time()

@@ -34,6 +34,7 @@ from lswc.frontier.sqlite_families import Families
 from lswc.frontier.sqlite_held import HeldPages
 from lswc.frontier.sqlite_report import SqliteReader, opened
 from lswc.frontier.sqlite_room import Room, keep_left_out
+from lswc.frontier.sqlite_saving import Saving, size_of
 from lswc.frontier.sqlite_servers import Servers, Tallies, begin
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.frontier.visit import Lease
@@ -256,7 +257,7 @@ class _Choice:
 class SqliteFrontier(Frontier):
     """The frontier in a SQLite file, or in memory for a crawl that isn't kept.
 
-    Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
+    Writes since the last ``commit`` only let URLs come back, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
     refused. Raises FrontierError for that, for a foreign file, and if another process has it.
     """
@@ -272,6 +273,7 @@ class SqliteFrontier(Frontier):
         self._ahead = Path(f"{path}-wal")
         self._saved = 0  # bytes of it
         self._lock = None if path == MEMORY else lock(Path(path).parent)
+        self._saving = None if path == MEMORY else Saving(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._servers = Servers(self._db, strategy)
         self._tallies = Tallies(self._db)
@@ -353,17 +355,25 @@ class SqliteFrontier(Frontier):
     def lengths(self) -> dict[str, int]:
         return self._lengths
 
+    def prepare_checkpoint(self) -> bool:
+        if self._saving is None:
+            return True
+        with self._errors():
+            return not self._saving.goes_on()
+
     def checkpoint(self) -> None:
         with self._errors():
-            if self._db.in_transaction:  # of hidden lines, and URLs that came back
+            if self._saving is not None:
+                self._saving.finish()
+            if self._db.in_transaction:  # of URLs that came back
                 self._tallies.write()
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        self._saved = _size(self._ahead)
+        self._saved = size_of(self._ahead)
 
     @property
     def unsaved(self) -> int:
-        size = _size(self._ahead)
+        size = size_of(self._ahead)
         if size < self._saved:  # it began anew, which it can't while somebody reads
             self._saved = 0
         return size - self._saved
@@ -600,7 +610,10 @@ class SqliteFrontier(Frontier):
             self._db.execute("COMMIT")
 
     def close(self, under_way: Iterable[Visit] = ()) -> None:
-        self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
+        if self._saving is not None:
+            with suppress(sqlite3.Error):  # what is committed stays in the log
+                self._saving.finish()
+        self._db.close()  # rolls back what is uncommitted: URLs that came back
         if self._lock is not None:
             self._lock.close()
 
@@ -669,13 +682,6 @@ def _create(
         db.execute(sqlite_urls.BY_DIRECTORY)
     earlier = {} if experience is None else {"earlier": dumped(experience)}
     db.executemany("INSERT INTO about VALUES (?, ?)", {**earlier, **identity}.items())
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def open_existing(path: Path) -> SqliteFrontier:
