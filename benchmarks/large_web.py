@@ -26,7 +26,7 @@ from lswc.settings import (
 from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lswc.frontier import Frontier
 
@@ -108,6 +108,15 @@ class Web:
             for n in chosen.tolist()
         ]
 
+    def entries(self) -> Iterator[list[Offer]]:
+        """Yield the first URLs of all servers, in any order."""
+        order = self.random.permutation(len(self.sizes)).tolist()
+        for first in range(0, len(order), BATCH):
+            yield [
+                self.offer(server, 0, Locality.ELSEWHERE, self.is_page_thai(server))
+                for server in order[first : first + BATCH]
+            ]
+
     def all_links(self) -> Iterator[list[Offer]]:
         """Yield all URLs in batches, in any order; most are known by links of their own server."""
         servers = np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)
@@ -175,15 +184,15 @@ def code_of(is_thai: bool, where: Locality, draw: int, tld: bool) -> int:
     return encode(facts._replace(same_folder=same_folder))
 
 
-def loaded(frontier: Frontier, web: Web) -> None:
-    """Let all of a web's URLs wait, as links of seeds."""
+def loaded(frontier: Frontier, web: Web, found: Iterable[list[Offer]]) -> None:
+    """Let URLs of a web wait, as links of seeds."""
     seeds = web.seeds()
     frontier.offer([offer for _, offer in seeds])
     leases = []
     while (lease := frontier.lease(0.0)) is not None:
         leases.append(lease)
     assert len(leases) == len(seeds)
-    for lease, links in zip(leases, web.all_links(), strict=False):
+    for lease, links in zip(leases, found, strict=False):
         frontier.commit(Visit(lease, outcome="html", relevant=True, offers=links))
 
 

@@ -125,7 +125,7 @@ def measured(urls: int, number: int, pages: int, program: str) -> dict[str, str]
         say(f"{urls:,} URLs on {len(web.sizes):,} servers, {len(set(web.domain)):,} domains")
         start = perf_counter()
         watched.look()
-        loaded(frontier, web)
+        loaded(frontier, web, web.all_links())
         waiting, held = frontier.pending, watched.memory() - empty
         found = {
             "URLs": f"{urls:,}",
@@ -198,7 +198,7 @@ def report_bytes(urls: int, program: str) -> None:
         servers = started(stack, 1, program)
         watched = Servers(servers)
         frontier = watched.frontier(servers)
-        loaded(frontier, Web(urls))
+        loaded(frontier, web := Web(urls), web.all_links())
         held = watched.memory()
 
         def more() -> float:

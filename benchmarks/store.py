@@ -4,8 +4,9 @@
 the project's folder. URLs of ``benchmarks.large_web`` are loaded, then pages are visited; what is
 committed is made durable as often as a crawl does. Printed are the bytes that a page writes ahead,
 its CPU (without that of the made web), the longest calls, and what it takes to open the file again.
-``--loaded`` keeps the loaded file there, for the next run of so many URLs; ``--where`` prints which
-tables and indexes the written pages of the file are of.
+``--loaded`` keeps the loaded file there, for the next run of so many URLs; ``--at-once`` writes the
+URLs into the file, past the frontier; ``--where`` prints which tables and indexes the written pages
+of the file are of.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.large_web import TERMS, Crawl, Web, loaded
 from lswc.crawl.commits import SAVE_BYTES, SAVE_SECONDS
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.visit import keys
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lswc.frontier.visit import Lease, Offer, Visit
 
@@ -99,11 +101,11 @@ def opened(path: Path) -> SqliteFrontier:
 
 
 def load(path: Path, web: Web) -> None:
-    """Let all URLs of a web wait in a new file."""
+    """Let all URLs of a web wait in a new file, as links of pages."""
     start, cpu = perf_counter(), process_time()
     frontier = opened(path)
     timed = Timed(frontier)
-    loaded(timed, web)  # type: ignore[arg-type]
+    loaded(timed, web, web.all_links())  # type: ignore[arg-type]
     frontier.checkpoint()
     waiting = frontier.pending
     frontier.close()
@@ -112,14 +114,53 @@ def load(path: Path, web: Web) -> None:
         f" ({1e6 * timed.cpu / waiting:.0f} of the frontier)")  # fmt: skip
 
 
-def measured(path: Path, urls: int, pages: int, loaded_in: Path | None, where: bool) -> None:
+def load_at_once(path: Path, web: Web) -> None:
+    """Do so in a fifth of the time: only the first URL of each server comes as a link."""
+    start = perf_counter()
+    frontier = opened(path)
+    loaded(frontier, web, web.entries())
+    frontier.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -2000000; BEGIN")
+        ((waiting,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'waiting_url'")
+        db.execute("DROP INDEX waiting_url")
+        db.executemany(_INSERT, rows_of(db, web))
+        db.execute(waiting)
+        db.execute("DELETE FROM line")
+        db.execute(
+            "INSERT INTO line SELECT server, line, min(seq), count(*) FROM url"
+            " WHERE outcome IS NULL GROUP BY server, line"
+        )
+        db.execute("COMMIT")
+        db.execute("PRAGMA journal_mode = WAL")
+    say(f"loaded at once: {perf_counter() - start:,.0f} s")
+
+
+_INSERT = "INSERT OR IGNORE INTO url VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+
+
+def rows_of(db: sqlite3.Connection, web: Web) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a web's URLs, but for those that there are."""
+    number_of = dict(db.execute("SELECT name, id FROM server").fetchall())
+    ((seq,),) = db.execute("SELECT max(seq) FROM url").fetchall()
+    kind_of = strategy("adaptive").kind_of
+    for offers in web.all_links():
+        for offer, key in zip(offers, keys(offers), strict=True):
+            url, name, _, code, inherited, depth, redirects = offer
+            server, seq = number_of[name], seq + 1
+            yield (seq, key, url, server, server, kind_of[code], code, int(inherited), depth,
+                   redirects, 1)  # fmt: skip
+
+
+def measured(given: argparse.Namespace, path: Path) -> None:
     """Load so many URLs, visit pages; print what it took."""
+    urls, pages = given.urls, given.pages
     web = Web(urls)
-    kept = loaded_in and loaded_in / f"{urls}.db"
+    kept = given.loaded and given.loaded / f"{urls}.db"
     if kept and kept.exists():
         shutil.copyfile(kept, path)
     else:
-        load(path, web)
+        (load_at_once if given.at_once else load)(path, web)
         if kept:
             shutil.copyfile(path, kept)
     web.draw_anew(2)  # the same whether it was loaded now or before
@@ -131,7 +172,7 @@ def measured(path: Path, urls: int, pages: int, loaded_in: Path | None, where: b
     crawl = Crawl(timed, web)  # type: ignore[arg-type]
     crawl.visit(min(FIRST, pages // 2))
     frontier.checkpoint()
-    if where:
+    if given.where:
         print_where(path, frontier, crawl)
     pages -= min(FIRST, pages // 2)
     timed.begin()
@@ -194,9 +235,10 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=100_000)
     parser.add_argument("--loaded", type=Path)
     parser.add_argument("--where", action="store_true")
+    parser.add_argument("--at-once", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.loaded) as folder:
-        measured(Path(folder) / "frontier.db", given.urls, given.pages, given.loaded, given.where)
+        measured(given, Path(folder) / "frontier.db")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
-from json import dumps
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,12 +103,15 @@ class _Leases:
         """Begin a lease; return its number. The server is busy until it ends."""
         token = next(self._tokens)
         self._lines.index.keep_busy(line)
+        if not again:
+            self._lines.leased[line.seq] = line.server, line.line
         self.held[line.seq] = _Held(token, line.server, unit, now, again)
         return token
 
     def end(self, visit: Visit) -> None:
         """Forget a lease, and let its server rest."""
         held = self.held.pop(visit.lease.id)
+        self._lines.leased.pop(visit.lease.id, None)
         if visit.rest:
             heappush(self._resting, (held.since + visit.rest, held.server))
         else:
@@ -232,26 +233,10 @@ class _Choice:
             if number > len(self._leases.held):
                 return cell
             if number:
-                leased = self.leased_cells(is_proven) if leased is None else leased
+                leased = lines.leased_cells(is_proven) if leased is None else leased
                 if number > leased[cell]:
                     return cell
         return None
-
-    def leased_cells(self, is_proven: bool = False) -> Counter[int]:
-        """Count the leased URLs by the cell that they are in now; or those of proven sites.
-
-        It isn't always their lease's: a URL found again while leased may have a better one.
-        """
-        rows = self._db.execute(
-            "SELECT server, line FROM url"
-            " WHERE seq IN (SELECT value FROM json_each(?)) AND outcome IS NULL",
-            (dumps(list(self._leases.held)),),
-        )
-        lines = self._lines
-        cells = ((server, lines.cell(server, line)) for server, line in rows)
-        return Counter(
-            cell for server, cell in cells if not (is_proven and lines.family(server, cell))
-        )
 
 
 class SqliteFrontier(Frontier):
@@ -560,9 +545,8 @@ class SqliteFrontier(Frontier):
         """Let a URL that was pending end so; that of a page that is held stays as it is."""
         if not held.again:
             seq = visit.lease.id
-            (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
-            self._lines.take(held.server, line)
+            self._lines.take(*self._lines.leased[seq])
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, visit.lease.id))
         changed = changed_of(lengths, self._lengths)
@@ -637,7 +621,7 @@ class _OpenReader(SqliteReader):
 
     def pending(self) -> dict[int, int]:
         pending = self._frontier._lines.waiting.copy()
-        pending.subtract(self._frontier._choice.leased_cells())
+        pending.subtract(self._frontier._lines.leased_cells())
         return dict(+pending)
 
     def leased(self) -> int:

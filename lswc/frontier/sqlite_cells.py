@@ -17,7 +17,7 @@ from lswc.strategy.families import FAMILIES, UNPROVEN
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.sqlite_families import Families
     from lswc.frontier.sqlite_servers import Born
@@ -96,6 +96,9 @@ class Lines:
     """The lines of all servers. ``waiting`` counts their URLs by cell, the leased ones too;
     ``unproven`` those of them that are of unproven sites; ``sizes`` all by server and site.
 
+    ``leased`` has the server and line of each pending URL that is leased, by its number: a URL that
+    is found again while leased may come into another line.
+
     ``index`` has the lines by cell. ``ready`` are the cells that may have a URL of a free server,
     ``apart`` those that may have one of an unproven site; ``occupied`` have a URL at all; never
     those beyond.
@@ -116,6 +119,7 @@ class Lines:
         self.sizes = Sizes(db, families)
         self.index = Ready(db, self.sizes)
         self._there: set[tuple[int, int]] = set()
+        self.leased: dict[int, tuple[int, int]] = {}
         self._only: Collection[int] | None = None
 
     def load(self, rank: Callable[[int], Rank]) -> None:
@@ -123,6 +127,7 @@ class Lines:
         self.rank = rank
         self._there.clear()
         self.families.load()
+        self._find_leased(self.leased)
         self.sizes.load()
         rows = self._counted()
         cells = self.waiting.keys() - _BEYOND
@@ -130,6 +135,22 @@ class Lines:
         self.apart = ReadyCells(rank, self.unproven)
         self.occupied = ReadyCells(rank, cells)
         self.index.load(rows)
+
+    def _find_leased(self, seqs: Iterable[int]) -> None:
+        """Take the lines that leased URLs are in by the file."""
+        for seq in list(seqs):
+            row = self._db.execute("SELECT server, line FROM url WHERE seq = ?", (seq,)).fetchone()
+            self.leased[seq] = row or self.leased[seq]
+
+    def leased_cells(self, is_proven: bool = False) -> Counter[int]:
+        """Count the leased URLs by the cell that they are in now; or those of proven sites."""
+        place, strategy, family = self.sizes.place, self.strategy, self.family
+        found = [
+            cell_of(strategy, line, place[server])
+            for server, line in self.leased.values()
+            if not (is_proven and family(server, 0))
+        ]
+        return Counter(found)
 
     def _counted(self) -> list[Row]:
         """Count the URLs of all lines by cell and server; return the lines for the index."""
@@ -400,6 +421,7 @@ class Lines:
         else:
             self._db.execute(f"UPDATE url SET line = ? {where}", (cell, unit, code, line))
             self.put(Line(server, cell, cell, seq), number)
+            self._find_leased(seq for seq, (of, _) in self.leased.items() if of == server)
         self.take(server, line, number)
         return number if cell == DISCARD else 0
 

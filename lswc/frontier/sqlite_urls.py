@@ -225,6 +225,8 @@ class Urls:
                     (*row[_LINE:], seq),
                 )
                 if line != known_line:
+                    if seq in self._lines.leased:
+                        self._lines.leased[seq] = server, line
                     self._lines.put(Line(server, line, self._lines.cell_of(line, place), seq))
                     self._lines.take(server, known_line)
             self._seen.changed(url)
