@@ -453,6 +453,7 @@ class Exchange:
         with self._frontier.transaction():
             for worker in lost:
                 self._giving = None
+                self._frontier.giving.abandon()
                 for part, held in list(outbox.parts.items()):
                     if held.worker == worker:
                         outbox.keep(part, Held(State.OWN))
