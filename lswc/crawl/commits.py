@@ -224,28 +224,26 @@ class Commits:
             return failed, self._archive.store(failed)
 
     def _save_if_due(self) -> None:
+        is_due = monotonic() - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES
+        if self._saves or is_due:
+            self.save()
+
+    def save(self) -> bool:
         """Make durable what is committed: first the files, then what refers to them.
 
-        Most of the frontier is, beside the crawl, before the rest takes a moment.
+        Most of the frontier is, beside the crawl, before the rest takes a moment: until then it
+        isn't done, and is to be asked for again.
         """
-        now = monotonic()
         if not self._saves:
-            if now - self._saved <= SAVE_SECONDS and self._frontier.unsaved <= SAVE_BYTES:
-                return
             self._archive.sync()
             self._saves = True
-        if self._frontier.prepare_checkpoint():
-            self._archive.sync()
-            self._frontier.checkpoint()
-            self._archive.rotate()
-            self._saved, self._saves = now, False
-
-    def save(self) -> None:
-        """Make durable what is committed, at once: first the files, then what refers to them."""
+        if not self._frontier.prepare_checkpoint():
+            return False
         self._archive.sync()
         self._frontier.checkpoint()
         self._archive.rotate()
         self._saved, self._saves = monotonic(), False
+        return True
 
     def give_back(self, visit: Visit) -> None:
         """End a visit as if its URL hadn't been asked for."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lswc.frontier.sqlite_held import HeldPages
     from lswc.frontier.sqlite_urls import Urls
 
-LOOKED_AT = 1_000
+LOOKED_AT = 500
 """Rows that are looked at in one step: some milliseconds."""
 
 _URLS = """
