@@ -1,4 +1,4 @@
-"""Stores that a crawl opens: frontier, instructions, the guest's; in its folder or in Redis."""
+"""Stores that a crawl opens in its folder: frontier, instructions, what it learned."""
 
 from __future__ import annotations
 
@@ -10,22 +10,14 @@ from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
 from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.experience import taught_by
-from lswc.guest.control import InFolder
-from lswc.guest.guest import Stores
-from lswc.guest.learned import FILE as LEARNED_FILE
-from lswc.guest.learned import Learned
-from lswc.guest.rests import FILE as BACKOFF_FILE
-from lswc.guest.rests import Backoff
-from lswc.guest.slots import OwnSlots
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.workers import Shared
     from lswc.frontier import Frontier
     from lswc.frontier.seen_paragraphs import SeenParagraphs
-    from lswc.guest.control.store import Instructions
-    from lswc.guest.control_in_effect import ControlInEffect
     from lswc.strategy import Experience
 
 
@@ -41,11 +33,24 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         least_worth=crawl.stop_harvest,
         day=seconds_a_day(crawl.web),
     )
+    return open_frontier(crawl.store, crawl.folder, crawl.strategy, crawl.identity, terms)
+
+
+def shared_of(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared | None:
+    """Return what a worker has of a crawl that many share; None of one that is alone.
+
+    Raises LswcError.
+    """
     if names_redis(crawl.store):
         from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
 
-        return workers.join(crawl, settings, terms)
-    return open_frontier(crawl.store, crawl.folder, crawl.strategy, crawl.identity, terms)
+        return workers.share(crawl, settings, frontier)
+    if frontier.is_shared:
+        raise ConfigError(
+            f"{crawl.folder} is the folder of a worker that shares its crawl: go on with the same "
+            "LSWC_FRONTIER=redis://..."
+        )
+    return None
 
 
 def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
@@ -64,48 +69,13 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     return taught_by(folder, opened, crawl.language.tag, crawl.strategy.value)
 
 
-def control_of(crawl: Crawl, frontier: Frontier) -> Instructions:
-    """Return what people say to a crawl: in its folder, or to all workers together."""
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.control(frontier)
-    return InFolder(crawl.folder)
-
-
-def seen_paragraphs_of(crawl: Crawl, frontier: Frontier) -> SeenParagraphs | None:
+def seen_paragraphs_of(crawl: Crawl) -> SeenParagraphs | None:
     """Return the paragraphs that the crawl's pages had before; None unless text counts.
 
     The caller closes them. Raises LswcError.
     """
     if not crawl.reading.clean_text:
         return None
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.seen_paragraphs(frontier)
     from lswc.frontier.seen_paragraphs import InFile
 
     return InFile(crawl.folder)
-
-
-def learned_of(crawl: Crawl, frontier: Frontier) -> Learned:
-    """Return what the crawl learned of servers so far; the caller closes it. Raises LswcError."""
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.learned(frontier)
-    return Learned(crawl.folder / LEARNED_FILE)
-
-
-def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
-    """Return what the guest keeps: in the crawl's folder, or shared by all workers.
-
-    Raises LswcError.
-    """
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.guest_stores(crawl, frontier, control)
-    backoff = Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
-    return Stores(crawl.folder, frontier, OwnSlots(), control, backoff)

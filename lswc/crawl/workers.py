@@ -1,187 +1,180 @@
-"""Workers that share a crawl: Scrapy's and scrapy-redis's settings to a RedisFrontier."""
+"""Workers that share a crawl: what each needs of Redis, by Scrapy's and scrapy-redis's settings."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from socket import gethostname
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
+import msgspec
+from redis.cluster import ClusterNode, RedisCluster
+from redis.sentinel import Sentinel
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.archive.check.recovery import refuse_lost
-from lswc.crawl.crawl_folder import Place, make_writable, remember, remembered, without_login
+from lswc.crawl.crawl_folder import Place, remember, without_login
+from lswc.crawl.feed import Feed
 from lswc.errors import ConfigError
-from lswc.frontier import names_redis
-from lswc.frontier.contract import check_format
-from lswc.frontier.experience import taught_by
-from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.redis_cluster import Cluster
-from lswc.frontier.redis_script import text
-from lswc.frontier.seen_paragraphs import InRedis as InRedisParagraphs
-from lswc.frontier.seen_paragraphs import OnShards
-from lswc.frontier.sharded import ShardedFrontier, open_existing
-from lswc.frontier.sharded_report import opened_all
-from lswc.frontier.shards import CLUSTER, addresses, are_several
-from lswc.guest.control.redis_store import InRedis
-from lswc.guest.guest import Stores
-from lswc.guest.redis_rules import SharedBackoff, SharedFiles, SharedLearned
-from lswc.guest.redis_slots import SharedSlots
-from lswc.guest.sharded import (
-    ShardedBackoff,
-    ShardedFiles,
-    ShardedLearned,
-    ShardedSlots,
-    on_servers_of,
-)
+from lswc.frontier import CLUSTER, SENTINEL
+from lswc.frontier.contract import FrontierError
+from lswc.frontier.exchange import status
+from lswc.frontier.exchange.exchange import Exchange
+from lswc.frontier.exchange.joining import join
+from lswc.frontier.exchange.post import Post
+from lswc.frontier.exchange.status import summed
+from lswc.frontier.experience import check_source
+from lswc.frontier.sqlite import SqliteFrontier
+from lswc.guest.shared_slots import SharedSlots
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
+    from concurrent.futures import Future
     from pathlib import Path
 
-    from redis import Redis
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.contract import Terms
-    from lswc.frontier.seen_paragraphs import SeenParagraphs
-    from lswc.guest.control.store import Instructions
-    from lswc.guest.control_in_effect import ControlInEffect
-    from lswc.guest.learned import Learned
+    from lswc.frontier.exchange.post import Mail
     from lswc.strategy import Experience
 
-CONNECT_SECONDS = 3
-"""Seconds for which one of several servers is waited for."""
+TIMEOUTS = {"socket_connect_timeout": 3, "socket_timeout": 5}
+"""Seconds for which Redis is waited for, unless REDIS_PARAMS says others: nobody needs it at once."""
+
+SITES_OF = "tldextract"
+"""The package whose list of public suffixes says what a site is: all workers need the same."""
 
 
-def connect(settings: BaseSettings, name: str, *, begins: bool = False) -> tuple[list[Redis], str]:
-    """Return a client for each Redis of ``LSWC_FRONTIER``, with scrapy-redis's REDIS_PARAMS.
+class Shared(NamedTuple):
+    """What a worker has besides its own crawl: the exchange, slots of addresses, fed seeds."""
 
-    A password that neither has is that of REDISCLI_AUTH in the environment, as for redis-cli.
-    Nothing is sent yet, but to a Redis Cluster: it knows where the parts of the crawl are, and its
-    name if that is "" (``Cluster.clients``). Raises ConfigError for a URL that redis-py doesn't
-    understand, LswcError as the cluster does.
+    exchange: Exchange
+    slots: SharedSlots
+    feed: Feed
+    threads: ThreadPoolExecutor
+
+    def close(self) -> None:
+        """Tell the others that this worker ends."""
+        self.threads.shutdown()
+        self.exchange.close()
+
+
+def connect(settings: BaseSettings, name: str) -> Post:
+    """Return the way to the crawl of that name in the Redis of ``LSWC_FRONTIER``.
+
+    scrapy-redis's REDIS_PARAMS are more arguments of redis-py's client. A password that neither has
+    is that of REDISCLI_AUTH in the environment, as for redis-cli. Nothing is sent yet, but to a
+    Redis Cluster or a Sentinel. Raises ConfigError for a URL that redis-py doesn't understand.
     """
+    if set(name) & set("{}"):
+        raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
     store = settings.get("LSWC_FRONTIER")
+    given = settings.getdict("REDIS_PARAMS")
+    params: dict[str, Any] = {**REDIS_PARAMS, **TIMEOUTS, **given, "decode_responses": False}
+    if password := os.environ.get("REDISCLI_AUTH"):
+        params.setdefault("password", password)
     try:
-        params = dict(REDIS_PARAMS)
-        if are_several(store):  # while one is looked for the others have work
-            params["socket_connect_timeout"] = CONNECT_SECONDS
-        params |= {**settings.getdict("REDIS_PARAMS"), "decode_responses": False}
-        if password := os.environ.get("REDISCLI_AUTH"):
-            params.setdefault("password", password)
         if store.startswith(CLUSTER):
-            return Cluster(store, params).clients(name, begins=begins)
-        return [get_redis(**params, url=address) for address in addresses(store)], name
-    except ValueError as error:
+            nodes = [ClusterNode(*address) for address in _addresses(store)]
+            params = {key: value for key, value in params.items() if key in _OF_CLUSTER}
+            params |= _login(store)
+            cluster: Any = RedisCluster(startup_nodes=nodes, **params)
+            return Post(cluster, name, in_cluster=True)
+        if store.startswith(SENTINEL):
+            parts = urlsplit(store).path.strip("/").split("/")
+            sentinel: Any = Sentinel(_addresses(store), **params, **_login(store))  # type: ignore[no-untyped-call]
+            return Post(sentinel.master_for(parts[0], db=int("".join(parts[1:2]) or 0)), name)
+        return Post(get_redis(**params, url=store), name)
+    except (ValueError, IndexError) as error:
         raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error
 
 
-def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
-    """Return what the crawl of ``LSWC_EXPERIENCE``, ``redis://...#key``, learned.
+_OF_CLUSTER = (
+    "password", "username", "socket_timeout", "socket_connect_timeout", "ssl", "ssl_ca_certs",
+    "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname", "decode_responses",
+)  # fmt: skip
 
-    Raises FrontierError if that is of no use, StorageError if Redis can't be read.
+
+def _addresses(store: str) -> list[tuple[str, int]]:
+    """Return the hosts of a URL that has several, and their ports."""
+    hosts = urlsplit(store).netloc.rpartition("@")[2].split(",")
+    found = []
+    for host in filter(None, hosts):
+        name, _, port = host.rpartition(":")
+        found.append((name or port, int(port) if name else 6379))
+    if not found:
+        raise ValueError(f"{store!r} names no host")
+    return found
+
+
+def _login(store: str) -> dict[str, str]:
+    login = urlsplit(store).netloc.rpartition("@")[0]
+    name, _, password = map(unquote, login.partition(":"))
+    given = {"username": name, "password": password}
+    return {key: value for key, value in given.items() if value}
+
+
+def name_of(crawl: Crawl, settings: BaseSettings) -> str:
+    """Return the name of a crawl in Redis."""
+    return settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.tag}"
+
+
+def share(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared:
+    """Become a worker of the crawl ``LSWC_REDIS_KEY``, or begin it. Raises LswcError."""
+    if not isinstance(frontier, SqliteFrontier):
+        raise TypeError(f"{frontier} has no file")
+    post = connect(settings, name_of(crawl, settings))
+    worker = f"{gethostname()}:{crawl.folder.resolve()}"
+    identity = {**crawl.identity, "sites": f"{SITES_OF} {version(SITES_OF)}"}
+    member = join(frontier, post, worker, identity)
+    remember(
+        crawl.folder,
+        Place(without_login(settings.get("LSWC_FRONTIER")), post.name, str(member.worker)),
+    )
+    threads = ThreadPoolExecutor(1, "exchange")
+
+    def run(what: Callable[[], Mail]) -> Future[Mail]:
+        return threads.submit(what)
+
+    key = settings.get("REDIS_START_URLS_KEY", "") % {"name": post.name}
+    return Shared(
+        Exchange(frontier, post, member, run),
+        SharedSlots(post, crawl.lease_seconds),
+        Feed(post, key),
+        threads,
+    )
+
+
+def read_experience(crawl: Crawl, settings: BaseSettings) -> Experience:
+    """Return what the workers of ``LSWC_EXPERIENCE``, ``redis://...#key``, learned in all.
+
+    Raises FrontierError if that is of no use, AwayError if Redis can't be read.
     """
     url, _, name = crawl.experience.partition("#")
-    settings = settings.copy()
-    settings.set("LSWC_FRONTIER", url, priority="cmdline")
-    clients, name = connect(settings, name)
-    return taught_by(name, opened_all(clients, name), crawl.language.tag, crawl.strategy.value)
+    chosen = settings.copy()
+    chosen.set("LSWC_FRONTIER", url, priority="cmdline")
+    post = connect(chosen, name)
+    post = post if name else only_one(post)
+    there = post.begun()
+    told = [status.decode(packed) for packed in post.statuses().values()]
+    if there is None or not told:
+        raise FrontierError(f"LSWC_EXPERIENCE={url}: it has no crawl named {post.name}")
+    check_source(msgspec.json.decode(there[0]), crawl.language.tag, crawl.strategy.value)
+    return summed(told, (), waits=False).experience
 
 
-def join(crawl: Crawl, settings: BaseSettings, terms: Terms) -> RedisFrontier | ShardedFrontier:
-    """Join the crawl ``LSWC_REDIS_KEY``, or begin it. Raises LswcError."""
-    name, before = _name(crawl, settings), remembered(crawl.folder)
-    feed = settings.get("REDIS_START_URLS_KEY", "") % {"name": name}
-    if feed and crawl.store.startswith(CLUSTER):
-        raise ConfigError(
-            f"REDIS_START_URLS_KEY: in a Redis Cluster push seeds to {{{name}}}:start_urls"
-        )
-    worker = Worker(
-        folder=crawl.folder,
-        recorded=crawl.has_records,
-        feed=feed,
-        # A dead worker's servers are free once its leases have expired.
-        time_to_live=max(crawl.lease_seconds, crawl.politeness.delay),
-    )
-    if before is not None and before.worker == worker.name:
-        worker = replace(worker, mark=before.mark)
-    clients, _ = connect(settings, name, begins=True)
-    of_crawl = (name, crawl.strategy, crawl.identity, terms, worker)
-    frontier = (
-        RedisFrontier(clients[0], *of_crawl)
-        if len(clients) == 1
-        else ShardedFrontier(clients, *of_crawl)
-    )
-    try:
-        refuse_lost(crawl.folder, frontier.lengths())
-        address = without_login(settings.get("LSWC_FRONTIER"))
-        remember(crawl.folder, Place(address, name, frontier.mark, worker.name))
-    except BaseException:
-        frontier.close()
-        raise
-    return frontier
+def named(settings: BaseSettings, address: str, key: str, folder: Path) -> Post:
+    """Return the way to a crawl: in the Redis that is named, else in the folder's.
 
-
-def control(frontier: Frontier) -> Instructions:
-    """Return what is said to the crawl that the workers share."""
-    if isinstance(frontier, ShardedFrontier):
-        return on_servers_of(frontier)
-    shared = _shared(frontier)
-    return InRedis(shared.connection.client, shared.name)
-
-
-def seen_paragraphs(frontier: Frontier) -> SeenParagraphs:
-    """Return the paragraphs that pages of all workers had before."""
-    if isinstance(frontier, ShardedFrontier):
-        return OnShards(frontier)
-    return InRedisParagraphs(_shared(frontier).connection)
-
-
-def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
-    """Return what the workers of a crawl share besides its URLs. Raises LswcError."""
-    life, first = crawl.lease_seconds, crawl.politeness.backoff
-    if isinstance(frontier, ShardedFrontier):
-        return Stores(
-            crawl.folder,
-            frontier,
-            ShardedSlots(frontier, life),
-            control,
-            ShardedBackoff(frontier, first),
-            ShardedFiles(frontier),
-        )
-    connection = _shared(frontier).connection
-    return Stores(
-        crawl.folder,
-        frontier,
-        SharedSlots(connection, life),
-        control,
-        SharedBackoff(connection, first),
-        SharedFiles(connection),
-    )
-
-
-def learned(frontier: Frontier) -> Learned:
-    """Return what the workers of a crawl learned of servers. Raises LswcError."""
-    if isinstance(frontier, ShardedFrontier):
-        return ShardedLearned(frontier)
-    return SharedLearned(_shared(frontier).connection)
-
-
-def _shared(frontier: Frontier) -> RedisFrontier:
-    if not isinstance(frontier, RedisFrontier):
-        raise TypeError(f"{frontier} isn't shared")
-    return frontier
-
-
-def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple[list[Redis], str]:
-    """Return each Redis of a worker's crawl, and its name there: empty for the only one there is.
-
-    They are what a command's user says, else what the folder remembers. A login is that of
-    LSWC_FRONTIER if that names this Redis, else of REDIS_PARAMS or the environment (``connect``).
-    Raises LswcError.
+    A login is that of LSWC_FRONTIER if that names this Redis, else of REDIS_PARAMS or the
+    environment (``connect``). Raises LswcError.
     """
+    from lswc.crawl.crawl_folder import remembered
+    from lswc.frontier import names_redis
+
     place = remembered(folder)
     if address and not names_redis(address):
         raise ConfigError(f"--redis isn't the URL of a Redis: {address!r}")
@@ -192,25 +185,17 @@ def named(settings: BaseSettings, address: str, key: str, folder: Path) -> tuple
         raise ConfigError(f"{folder} doesn't say where its Redis is: name it, --redis redis://...")
     elif without_login(settings.get("LSWC_FRONTIER", "")) != place.address:
         chosen.set("LSWC_FRONTIER", place.address, priority="cmdline")
-    return connect(chosen, key or (place.key if place is not None else ""))
+    post = connect(chosen, key or (place.key if place is not None else ""))
+    return post if post.name else only_one(post)
 
 
-def existing(clients: Sequence[Redis], name: str, folder: Path) -> RedisFrontier | ShardedFrontier:
-    """Join a crawl as it is, as the worker whose folder this is, or was. Raises LswcError."""
-    place = remembered(folder)
-    worker = Worker(folder=folder, known_as=place.worker if place is not None else "")
-    with opened_all(clients, name) as reader:
-        check_format(reader.identity())
-        known, name = reader.workers.numbers(), reader.name
-    if worker.name.encode() not in known:
-        names = ", ".join(sorted(map(text, known)))
-        raise ConfigError(f"{folder} is no worker's folder of the crawl {name}; these are: {names}")
-    make_writable(folder)
-    return open_existing(clients, name, worker)
-
-
-def _name(crawl: Crawl, settings: BaseSettings) -> str:
-    name: str = settings.get("LSWC_REDIS_KEY") or f"lswc:{crawl.language.tag}"
-    if set(name) & set("{}"):
-        raise ConfigError(f"LSWC_REDIS_KEY={name!r}: braces mark a crawl's keys, leave them out")
-    return name
+def only_one(post: Post) -> Post:
+    """Return the way to the only crawl that a Redis has. Raises ConfigError."""
+    suffix = "crawl"
+    with post.errors():
+        found: Any = [one.decode() for one in post.client.scan_iter(f"*:{suffix}", count=1000)]
+    names = sorted({one.removesuffix(f":{suffix}").strip("{}") for one in found})
+    if len(names) != 1:
+        what = f"it has these: {', '.join(names)}" if names else "it has none"
+        raise ConfigError(f"name the crawl in Redis with --key; {what}")
+    return Post(post.client, names[0], in_cluster=found[0].startswith("{"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms
-from lswc.frontier.shards import CLUSTER
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:
@@ -23,13 +22,16 @@ __all__ = [
     "open_frontier",
 ]
 
+CLUSTER, SENTINEL = "redis+cluster://", "redis+sentinel://"
+"""Schemes of a Redis Cluster, and of a Redis that Sentinels name (``host:port,.../service/db``)."""
+
 FRONTIER_FILE = "frontier.db"
 """Name of the SQLite frontier in the crawl folder."""
 
 
 def names_redis(store: str) -> bool:
     """Tell whether ``LSWC_FRONTIER`` is the URL of a Redis."""
-    return store.startswith(("redis://", "rediss://", "unix://", CLUSTER))
+    return store.startswith(("redis://", "rediss://", "unix://", CLUSTER, SENTINEL))
 
 
 def open_frontier(
@@ -39,11 +41,11 @@ def open_frontier(
     identity: Mapping[str, str],
     terms: Terms = DEFAULTS,
 ) -> Frontier:
-    """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite" or ":memory:".
+    """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite", ":memory:", or a Redis.
 
-    Raises FrontierError.
+    With a Redis it is the worker's part, in a file as that of a crawl alone. Raises FrontierError.
     """
-    if store not in ("sqlite", MEMORY):
+    if store not in ("sqlite", MEMORY) and not names_redis(store):
         raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
     return SqliteFrontier(path, strategy, identity, terms)

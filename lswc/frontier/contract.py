@@ -403,6 +403,10 @@ class Stock(ABC):
         with self.reading() as reader:
             return reader.cells()
 
+    def cells_everywhere(self) -> tuple[CellHarvest, ...]:
+        """Return the cells of all workers of the crawl, as far as they told."""
+        return self.cells()
+
     def freshness(self, now: float) -> Freshness | None:
         """Return how fresh the held pages are at a Unix time; None if none is visited again."""
         with self.reading() as reader:
@@ -436,6 +440,8 @@ class Frontier(Stock):
     """One contract for every store. ``elsewhere`` is what other workers of the crawl have."""
 
     elsewhere: Elsewhere = ALONE
+    is_shared = False
+    """Whether other workers have sites of this crawl."""
 
     def hear(self, elsewhere: Elsewhere) -> None:
         """Take notice of what other workers have now."""

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.exchange.status import Elsewhere
+    from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.held import Held
     from lswc.frontier.report import Freshness
     from lswc.frontier.visit import Offer, Visit
@@ -369,6 +370,20 @@ class SqliteFrontier(Frontier):
         return self._lines.waiting.total() + len(self._urls.postponed)
 
     @property
+    def is_shared(self) -> bool:  # type: ignore[override]
+        return bool(self.membership())
+
+    def cells_everywhere(self) -> tuple[CellHarvest, ...]:
+        elsewhere = self.elsewhere
+        with self.reading() as reader:
+            pending, pages = Counter(reader.pending()), reader.pages_by_cell()
+            pending.update(elsewhere.pending)
+            for cell, more in elsewhere.pages.items():
+                own = pages.get(cell, Pages())
+                pages[cell] = Pages(own.downloaded + more.downloaded, own.relevant + more.relevant)
+            return reader.harvest(dict(pending), pages)
+
+    @property
     def leased(self) -> int:
         """Number of leased URLs."""
         return len(self._leases.held)
@@ -471,9 +486,7 @@ class SqliteFrontier(Frontier):
 
     def _store(self, visit: Visit, held: _Held) -> None:
         """Store the links of a page: those to own sites, and those to be sent."""
-        own = self.outbox.divert(
-            visit.offers, visit.url, lambda: self.outbox.vouching(held.server)
-        )
+        own = self.outbox.divert(visit.offers, visit.url, lambda: self.outbox.vouching(held.server))
         self._urls.store(own, visit.lease.id, self._lines.sizes.site(held.server))
 
     def lease(self, now: float) -> Lease | None:

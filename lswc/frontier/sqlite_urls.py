@@ -131,9 +131,7 @@ class Urls:
             moved = self._servers.supported(site, support)
             self.discarded(sum(self._lines.move(unit, unit, moved[unit]) for unit in moved))
 
-    def store(
-        self, offers: Sequence[Offer], referrer: int | None, by: int | None = None
-    ) -> None:
+    def store(self, offers: Sequence[Offer], referrer: int | None, by: int | None = None) -> None:
         """Take the offers of a page, by its number and that of its site, or of nobody.
 
         The number of another worker's page is less than 0.

@@ -20,7 +20,7 @@ from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.monitor.course import Course, Point, read_all, times, write_now
 from lswc.monitor.observer import Observer
-from lswc.monitor.snapshot import CLOSED, CLOSING, OFFLINE, Snapshot, of_workers
+from lswc.monitor.snapshot import CLOSED, CLOSING, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
 if TYPE_CHECKING:
@@ -73,10 +73,6 @@ class Recorder:
         if self._parts.commits.failed:
             self._announce(_ended(self._latest, CLOSING, ""))
             return
-        if self._parts.commits.away:
-            self._announce(_ended(self._latest, OFFLINE, "Redis is away"))
-            self._write(self._latest, None)
-            return
         try:
             self._keep(self.observer.take(), at_end=False)
         except LswcError as error:
@@ -91,7 +87,7 @@ class Recorder:
         except LswcError:
             self._write(_ended(self._latest, CLOSED, said(reason)), None)
             raise
-        if self._parts.commits.halted:  # then only the file can be written, if that
+        if self._parts.commits.failed:  # then only the file can be written, if that
             self._write(self.last, None)
         else:
             self._keep(self.last, at_end=True)

@@ -64,7 +64,6 @@ class SeedsFolderExtension:
         self._taken: dict[Path, _Stamp] = {}
         self._met: set[int] = set()
         self._taking: Future[None] | None = None
-        self._joins = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -89,7 +88,7 @@ class SeedsFolderExtension:
 
     def idle(self) -> None:
         """Keep the crawl from ending while there are files to take. Raises DontCloseSpider."""
-        if self._commits.halted:
+        if self._commits.failed:
             return
         self.look()
         new = (self._taken.get(path) != stamp for path, stamp in self._stamps().items())
@@ -98,13 +97,9 @@ class SeedsFolderExtension:
 
     def look(self) -> None:
         """Take the next file that is new, or has changed, and isn't written just now."""
-        if self._commits.halted or (self._taking is not None and not self._taking.done()):
+        if self._commits.failed or (self._taking is not None and not self._taking.done()):
             return
         self._taking = None
-        if self._joins != self._commits.joins:  # it may be an older store, that knows less
-            self._joins = self._commits.joins
-            self._taken.clear()
-            self._met.clear()
         seen, self._seen = self._seen, self._stamps()
         for path, stamp in self._seen.items():
             if stamp == seen.get(path) != self._taken.get(path):

@@ -61,6 +61,7 @@ MOST_KEPT = 5_000_000
 
 logger = logging.getLogger(__name__)
 
+
 class Exchange:
     """What this worker sends, takes and gives. ``turn`` is called ten times a second, or more often.
 

@@ -91,7 +91,9 @@ class Giving:
             found = ((site, part_of(name)) for site, name in rows)
             sites |= {site: part for site, part in found if part in leaving}
             yield True
-        for rows in self._looked_at("SELECT id, site FROM server WHERE id BETWEEN ? AND ?", "server"):
+        for rows in self._looked_at(
+            "SELECT id, site FROM server WHERE id BETWEEN ? AND ?", "server"
+        ):
             for server, site in rows:
                 if site in sites:
                     servers[server] = sites[site]

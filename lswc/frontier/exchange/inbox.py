@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.messages import (
     Links,
     Message,
@@ -174,7 +173,9 @@ class Inbox:
 
     def _take_urls(self, given: UrlsGiven) -> None:
         for directory, place, downloaded, relevant, missed in given.directories:
-            self._db.execute("INSERT OR IGNORE INTO directory (name, place) VALUES (?, 0)", (directory,))
+            self._db.execute(
+                "INSERT OR IGNORE INTO directory (name, place) VALUES (?, 0)", (directory,)
+            )
             self._db.execute(
                 f"UPDATE directory SET {_COUNTERS} WHERE name = ?",
                 (downloaded, relevant, missed, place, directory),

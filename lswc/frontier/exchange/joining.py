@@ -77,7 +77,12 @@ def _mark(kept: Mapping[str, str], identity: Mapping[str, str]) -> bytes:
     """Return what the crawl is known by: as it is kept, or of one that begins."""
     if kept:
         return kept["crawl"].encode()
-    about = {"mark": secrets.token_hex(8), "began": str(time()), **identity, "messages": str(messages.FORMAT)}
+    about = {
+        "mark": secrets.token_hex(8),
+        "began": str(time()),
+        **identity,
+        "messages": str(messages.FORMAT),
+    }
     return msgspec.json.encode(about, order="deterministic")
 
 

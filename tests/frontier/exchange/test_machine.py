@@ -35,9 +35,7 @@ class Web:
     """Pages of some sites, with links by chance; ``links`` has those of each URL."""
 
     def __init__(self, chance: random.Random, sites: int, pages: int) -> None:
-        urls = [
-            f"http://www.site{chance.randrange(sites)}.com/{number}" for number in range(pages)
-        ]
+        urls = [f"http://www.site{chance.randrange(sites)}.com/{number}" for number in range(pages)]
         self.urls = sorted(set(urls))
         self.links = {
             url: chance.sample(self.urls, min(chance.randrange(6), len(self.urls)))
@@ -105,7 +103,9 @@ class Worker:
             return
         visit = self.leased.pop(0)
         visit.outcome, visit.relevant = Outcome.HTML, True
-        visit.offers = [self.lives.web.offer(url, visit.lease.code) for url in self.lives.web.links[visit.url]]
+        visit.offers = [
+            self.lives.web.offer(url, visit.lease.code) for url in self.lives.web.links[visit.url]
+        ]
         self.frontier.commit(visit)
         self.lives.finished[visit.url, self.folder.name] += 1
 
@@ -209,14 +209,20 @@ def lived(seed: int, folder: Path, steps: int, **terms: float) -> None:
         lives.close()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(some.integers(0, 2**32))
-def test_no_url_is_lost_or_fetched_twice(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_no_url_is_lost_or_fetched_twice(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
     lived(seed, tmp_path_factory.mktemp("lives"), 150)
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(some.integers(0, 2**32))
 def test_no_url_is_lost_or_fetched_twice_in_long_lives(
     tmp_path_factory: pytest.TempPathFactory, seed: int
