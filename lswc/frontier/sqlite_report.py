@@ -10,6 +10,7 @@ from json import dumps
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import FrontierError, check_format
+from lswc.frontier.exchange.outbox import State
 from lswc.frontier.experience import experience_of
 from lswc.frontier.held import Kind
 from lswc.frontier.report import (
@@ -225,6 +226,19 @@ class SqliteReader(Reader):
             return None
         (site, page), day = row, float(about["day"])
         return held_page(page, usual(self._db, page.kind, site), day)
+
+    def own_parts(self) -> set[int]:
+        """Return the parts of the sites that a worker has; none of a crawl that is alone."""
+        rows = self._db.execute("SELECT part FROM part WHERE state <> ?", (State.GIVEN,))
+        return {part for (part,) in rows}
+
+    def outbox(self) -> int:
+        """Return how many links to other workers' sites haven't arrived."""
+        (links,) = self._db.execute(
+            "SELECT coalesce(sum(links), 0) FROM"
+            " (SELECT links FROM outgoing UNION ALL SELECT links FROM late)"
+        ).fetchone()
+        return int(links)
 
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         return self._db.execute(

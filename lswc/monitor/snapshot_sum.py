@@ -227,7 +227,7 @@ def _counted(snapshots: Sequence[Snapshot], top: int) -> dict[str, Any]:
 
 
 def _first(queues: Iterable[Queue], number: Callable[[Queue], int], top: int) -> tuple[Queue, ...]:
-    """Return the first queues by a number; a server that two workers know is the one's with more."""
+    """Return the first queues by a number; one that two workers know has the larger."""
     by_name: dict[str, Queue] = {}
     for queue in queues:
         known = by_name.get(queue.server)

@@ -81,7 +81,7 @@ class Exchange:
         run: Callable[[Callable[[], Mail]], Future[Mail]],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._frontier, self._post, self._run = frontier, post, run
+        self._frontier, self.post, self._run = frontier, post, run
         self._outbox, self._inbox = frontier.outbox, frontier.inbox
         self.me, self._name, self._process, self._crawl = membership[:4]
         self._clock = clock
@@ -146,14 +146,14 @@ class Exchange:
             self._future.exception()
             self._future = None
         try:
-            self._post.deliver(self._parcel(self._clock(), has_ended=True))
+            self.post.deliver(self._parcel(self._clock(), has_ended=True))
         except AwayError as error:
             logger.warning("%s: the other workers aren't told that this one ends", error)
 
     def _begin(self, now: float) -> None:
         self._next = now + BEAT
         parcel = self._parcel(now)
-        self._future = self._run(lambda: self._post.deliver(parcel))
+        self._future = self._run(lambda: self.post.deliver(parcel))
         if self._future.done():
             self._collect(now)
 
@@ -271,7 +271,7 @@ class Exchange:
                 self._next = now
                 return
             raise LostStoreError(
-                f"Redis has another crawl named {self._post.name} than this worker's: "
+                f"Redis has another crawl named {self.post.name} than this worker's: "
                 "name this one's Redis, or another LSWC_REDIS_KEY"
             )
         self._see_whether_alone(mail.own)
@@ -296,7 +296,7 @@ class Exchange:
             self._next = now
 
     def tell(self, snapshot: str, point: str) -> None:
-        """Send a snapshot (JSON) with the next parcel, and a point of the course, if that isn't "". """
+        """Send a snapshot (JSON) with the next parcel, and a point of the course, if that isn't ""."""
         self._news = snapshot.encode()
         if point:
             self._points.append(point.encode())
@@ -320,7 +320,7 @@ class Exchange:
         self._others_in_a_row = self._others_in_a_row + 1 if is_other else 0
         if before is not None and self._others_in_a_row >= SURE:
             raise FrontierError(
-                f"two processes are worker {self.me} of {self._post.name}: {self._name} and "
+                f"two processes are worker {self.me} of {self.post.name}: {self._name} and "
                 f"{before.name}; give each a folder of its own"
             )
 

@@ -6,9 +6,9 @@ workers' files, too, and is brought again. Keys of the crawl ``name``:
 * ``name:crawl``    what crawl it is, and the table of owners with its version (JSON)
 * ``name:workers``  the latest status of each worker
 * ``name:to:N``     a stream: messages to worker N
-* ``name:alive:N``   is there while worker N runs
-* ``name:now``      the latest snapshot of each worker (JSON); ``name:course:N`` is a list: points of
-  the course of worker N
+* ``name:alive:N``  is there while worker N runs
+* ``name:now``      the latest snapshot of each worker (JSON)
+* ``name:course:N`` a list: points of the course of worker N
 * ``name:control``  what people instruct the crawl to do (``stamp_of``); ``name:control:history``
 * ``name:ask:N``    a list: questions of people to worker N; ``name:answer:ID`` has the answer
 """
@@ -48,7 +48,7 @@ ANSWERED = 300
 RUNS_FOR = 10
 """Seconds after its latest parcel for which a worker counts as one that runs."""
 
-AWAKE = 5
+AWAKE = 2
 """Seconds for which Redis waits for an answer, at most, before it is asked once more."""
 
 _BEGIN = """
@@ -124,8 +124,8 @@ class Mail(NamedTuple):
     """What a worker finds: ``own`` is the status that it had there before.
 
     ``owners`` is the table that was there. ``entries`` are the messages to it; ``is_all`` says that
-    there are no more. ``questions`` are what people ask; ``control`` is what they instruct the crawl
-    to do, None if Redis has nothing of it.
+    there are no more. ``questions`` are what people ask; ``control`` is what they instruct the
+    crawl to do, None if Redis has nothing of it.
     """
 
     crawl: bytes
