@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import KEY, UserCommand, named, option
+from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
 
@@ -32,9 +32,8 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.archive.check.agreement import check, repair
         from lswc.archive.check.workers import check_workers, of_one_crawl
-        from lswc.monitor.stored import folders_of
 
-        crawls, elsewhere = folders_of(named(args), opts.key, self.project_settings)
+        crawls = self.folders(args, opts.key)
         for crawl in crawls:
             if len(crawls) > 1:
                 print(crawl)
@@ -50,8 +49,6 @@ class Command(UserCommand):
             _show(report)
             if not report.agrees:
                 self.exitcode = 1
-        for name in elsewhere:
-            print(f"not checked, as its folder isn't on this machine: {name}")
 
     def _told(self, crawl: Path, report: CheckReport, mend: Callable[[], list[str]] | None) -> None:
         _show(report)

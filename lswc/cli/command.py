@@ -116,6 +116,18 @@ class UserCommand(ScrapyCommand):
         for name, given in self.options:
             parser.add_argument(name, **given)
 
+    def folders(self, args: list[str], key: str) -> list[Path]:
+        """Return the folders of a crawl that are named, or the workers' of a Redis.
+
+        It prints those that aren't on this machine. Raises UsageError, LswcError.
+        """
+        from lswc.monitor.stored import folders_of
+
+        found, elsewhere = folders_of(named(args), key, self.project_settings)
+        for name in elsewhere:
+            print(f"without {name}: its folder isn't on this machine", file=sys.stderr)
+        return found
+
     @property
     def project_settings(self) -> Settings:
         """The settings that the command was given."""

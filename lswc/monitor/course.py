@@ -159,7 +159,7 @@ class CourseSum:
             self._latest[number] = point
             if when <= self._time:  # of a clock that goes behind: it counts in the next point
                 continue
-            if point.run > self._time + SELDOM:  # nobody ran before it
+            if not self._time or point.run > self._time + SELDOM:  # nobody ran before it
                 self._run = point.run
             self._time = when
             found.append(self._now())

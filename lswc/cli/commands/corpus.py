@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from lswc.cli.command import KEY, UserCommand, named, option
+from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import LONGEST, table
 from lswc.errors import ConfigError
@@ -81,11 +81,8 @@ class Command(UserCommand):
         from lswc.corpus.removal import entries_of
         from lswc.corpus.versions import VERSIONS
         from lswc.corpus.writing import FILTERS, Choices, write
-        from lswc.monitor.stored import folders_of
 
-        crawls, elsewhere = folders_of(named(args), opts.key, self.project_settings)
-        for name in elsewhere:
-            print(f"without {name}: its folder isn't on this machine", file=sys.stderr)
+        crawls = self.folders(args, opts.key)
         crawl = crawls[0]
         out = opts.out or crawl / "corpus" / opts.lang
         without = entries_of(opts.without) if opts.without else ()

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import KEY, UserCommand, named, option
+from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.plurals import numbered
 
@@ -30,11 +30,8 @@ class Command(UserCommand):
         from lswc.archive.wacz import write
         from lswc.archive.wacz_signing import SigningKey
         from lswc.corpus.full_texts import texts
-        from lswc.monitor.stored import folders_of
 
-        crawls, elsewhere = folders_of(named(args), opts.key, self.project_settings)
-        for name in elsewhere:
-            print(f"without {name}: its folder isn't on this machine", file=sys.stderr)
+        crawls = self.folders(args, opts.key)
         out: Path = opts.out or crawls[0].with_name(f"{crawls[0].resolve().name}.wacz")
         key = SigningKey(opts.sign) if opts.sign else None
         with working() as say:

@@ -296,7 +296,7 @@ class Exchange:
             self._next = now
 
     def tell(self, snapshot: str, point: str) -> None:
-        """Send a snapshot (JSON) with the next parcel, and a point of the course, if that isn't ""."""
+        """Send a snapshot (JSON) with the next parcel, and a point of the course, "" for none."""
         self._news = snapshot.encode()
         if point:
             self._points.append(point.encode())

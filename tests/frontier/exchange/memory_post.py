@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -44,7 +45,8 @@ class MemoryPost:
         self.is_away = False
         self.loses_answer = False
         self.calls = 0
-        self.answering: Callable[[], object] = lambda: None
+        self.answering: Callable[[int, bytes], object] = lambda worker, asked: None
+        self._names = count()
 
     def flush(self) -> None:
         """Lose all."""
@@ -137,11 +139,11 @@ class MemoryPost:
         return {number: self.held.courses.get(number, [])[-latest:] for number in workers}
 
     def ask(self, worker: int, question: bytes, seconds: float) -> bytes | None:
-        """``answering`` is called meanwhile, as the worker has its turn."""
+        """``answering`` is called with the worker and what it would be asked; in any thread."""
         self._call()
-        self.held.asked.setdefault(worker, []).append(b"a %s" % question)
-        self.answering()
-        return self.held.answers.pop(b"a", None)
+        name = b"%d" % next(self._names)
+        self.answering(worker, b"%s %s" % (name, question))
+        return self.held.answers.pop(name, None)
 
     def answer(self, name: bytes, answer: bytes) -> None:
         self._call()
