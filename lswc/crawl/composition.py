@@ -172,6 +172,7 @@ def _composed(
     if shared is not None:
         leases.feed = shared.feed
         shared.exchange.saves = commits.save
+        shared.exchange.resends = shared.resends
     readers = Readers(crawl)
     walls = None
     if settings.getbool("COOKIES_ENABLED"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ from scrapy_redis.defaults import REDIS_PARAMS
 
 from lswc.crawl.crawl_folder import Place, remember, without_login
 from lswc.crawl.feed import Feed
+from lswc.crawl.resending import resent
 from lswc.errors import ConfigError
 from lswc.frontier import CLUSTER, SENTINEL
 from lswc.frontier.contract import FrontierError
@@ -30,7 +32,7 @@ from lswc.frontier.sqlite import SqliteFrontier
 from lswc.guest.shared_slots import SharedSlots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -55,6 +57,7 @@ class Shared(NamedTuple):
     slots: SharedSlots
     feed: Feed
     threads: ThreadPoolExecutor
+    resends: Callable[[frozenset[int]], Iterator[bool]]
 
     def close(self) -> None:
         """Tell the others that this worker ends."""
@@ -145,6 +148,7 @@ def share(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared:
         SharedSlots(post, crawl.lease_seconds),
         Feed(post, key),
         threads,
+        partial(resent, crawl, frontier),
     )
 
 

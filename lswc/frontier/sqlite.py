@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from json import dumps
@@ -54,6 +55,7 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.adaptive import SEEDS
+from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -393,6 +395,30 @@ class SqliteFrontier(Frontier):
         """Whether seeds wait that are fetched first."""
         return self._strategy.learns and self._lines.waiting[SEEDS] > 0
 
+    def fetch_again(self, worker: int) -> int:
+        """Let URLs wait that another worker finished whose disk is lost; return how many."""
+        with self.transaction():
+            return self._urls.fetch_again(worker)
+
+    def code_of(self, url: str) -> tuple[int, int] | None:
+        """Return the code of the facts of the link to a URL, and its depth; None if unknown."""
+        with self._errors():
+            found = self._db.execute(
+                "SELECT code, depth FROM url WHERE fingerprint = ?", (fingerprint(url),)
+            ).fetchone()
+        return None if found is None else (found[0], found[1])
+
+    def offer_of(self, url: str, offers: Sequence[Offer]) -> None:
+        """Offer links of a page that was committed before, by its URL."""
+        with self.transaction():
+            row = self._db.execute(
+                "SELECT seq, server FROM url WHERE fingerprint = ?", (fingerprint(url),)
+            ).fetchone()
+            seq, server = row or (None, None)
+            vouching = partial(self.outbox.vouching, server)
+            own = self.outbox.divert(offers, url, vouching, again=True)
+            self._urls.store(own, seq, None if server is None else self._lines.sizes.site(server))
+
     def hear(self, elsewhere: Elsewhere) -> None:
         self.elsewhere = elsewhere
         if isinstance(self.order, LearnedOrder):
@@ -403,7 +429,7 @@ class SqliteFrontier(Frontier):
         """Return what is kept of the crawl that this file is a worker's of; nothing if none."""
         with self._errors():
             rows = self._db.execute(
-                "SELECT key, value FROM about WHERE key IN ('worker', 'crawl', 'owners')"
+                "SELECT key, value FROM about WHERE key IN ('worker', 'crawl', 'owners', 'resent')"
             )
             return dict(rows.fetchall())
 

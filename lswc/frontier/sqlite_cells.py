@@ -809,7 +809,7 @@ class Room:
     ) -> None:
         self._db = db
         self._lines = lines
-        self._leased = leased
+        self.leased = leased
         sizes, family_of = lines.sizes, lines.families.of
         of_server, of_site = caps.server or inf, caps.domain or inf
         of_unproven = min(of_site, URLS) if caps.sites else of_site
@@ -868,8 +868,8 @@ class Room:
         if scope.size(where) <= bound:
             return gone
         excess = scope.size(where) - int(bound)
-        for lines in scope.worst(where, excess + len(self._leased)):
-            number = self._lines.discard(lines, excess, self._leased)
+        for lines in scope.worst(where, excess + len(self.leased)):
+            number = self._lines.discard(lines, excess, self.leased)
             gone[lines[0].server, scope.reason] += number
             excess -= number
             if not excess:

@@ -57,7 +57,7 @@ NAMED = (
 
 _FIND = (
     "SELECT fingerprint, seq, line, code, depth, CASE WHEN outcome IS NULL THEN 0"
-    f" WHEN outcome IN ('{Outcome.REDIRECT}', '{OF_ELSEWHERE}{Outcome.REDIRECT}')"
+    f" WHEN (outcome = '{Outcome.REDIRECT}' OR outcome LIKE '{OF_ELSEWHERE}% {Outcome.REDIRECT}')"
     " AND url LIKE 'http:%' THEN 2 ELSE 1 END"
     " FROM json_each(?) CROSS JOIN url ON fingerprint = value"
 )
@@ -333,6 +333,17 @@ class Urls:
         """Add a URL that waits in no line."""
         self._db.execute(f"{_INSERT[: _INSERT.rindex('NULL')]}?)", (*row, outcome))
 
+    def ended_elsewhere(self, name: int, outcome: str) -> None:
+        """Let a URL wait no more, by its key, that another worker finished; not a leased one."""
+        row = self._db.execute(
+            "SELECT seq, server, line, url FROM url WHERE fingerprint = ? AND outcome IS NULL",
+            (name,),
+        ).fetchone()
+        if row is not None and row[0] not in self._room.leased:
+            self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, row[0]))
+            self._lines.take(row[1], row[2])
+            self._seen.changed(row[3])
+
     def count_no_more(self, seq: int) -> None:
         """Keep that the page of a URL was counted before."""
         self._db.execute("INSERT OR IGNORE INTO again VALUES (?)", (seq,))
@@ -362,6 +373,19 @@ class Urls:
             self.postponed.leave_out(set(seqs))
         self.again -= set(seqs)
         self._seen.forget()
+
+    def fetch_again(self, worker: int) -> int:
+        """Let URLs wait that a worker finished whose disk is lost; return how many."""
+        rows = self._db.execute(
+            "SELECT seq FROM url WHERE outcome LIKE ?", (f"{OF_ELSEWHERE}{worker} %",)
+        ).fetchall()
+        for (seq,) in rows:
+            self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.POSTPONED, seq))
+            self.postponed.keep(seq, 0, Outcome.LOST)
+            self.postponed.wait(seq, 0.0)
+            self._tallies.add("postponed", Outcome.LOST)
+        self._seen.forget()
+        return len(rows)
 
     def was_counted(self, seq: int) -> bool:
         """Tell, once, whether a URL's page was counted before it was lost."""

@@ -109,6 +109,7 @@ class Workers:
         if number is None:
             self.running.append(process)
         else:
+            self.running[number].communicate()
             self.running[number] = process
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
@@ -134,6 +135,10 @@ class Workers:
     def restart(self, number: int, **settings: object) -> None:
         """Start the worker of a folder again."""
         self.start(number, **settings)
+
+    def who_recorded(self) -> list[Path]:
+        """The workers' folders that have records."""
+        return [one for one in self.folder.glob("worker*/pages.jsonl") if one.stat().st_size]
 
     def recorded(self) -> list[str]:
         """The URLs of the records of all workers."""
@@ -167,6 +172,7 @@ def test_four_workers_do_what_one_would_and_no_server_is_asked_sooner(
     assert sorted(workers.recorded()) == sorted(graph())
     assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
     assert web.shortest_gap() > DELAY - 0.005, "Redis counts in whole milliseconds"
+    assert len(workers.who_recorded()) > 1
 
 
 def test_workers_that_are_killed_go_on_with_their_sites(
@@ -223,7 +229,7 @@ def test_a_worker_joins_a_crawl_that_runs_and_has_its_share(
     assert [worker.returncode for worker in workers.running] == [0, 0], logs
     assert sorted(workers.recorded()) == sorted(graph())
     assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
-    assert (workers.folder / "worker1" / "pages.jsonl").stat().st_size > 0
+    assert len(workers.who_recorded()) == 2, logs
 
 
 def test_a_fed_seed_is_crawled_by_the_worker_that_has_its_site(

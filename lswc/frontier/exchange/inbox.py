@@ -88,7 +88,7 @@ class Inbox:
     def _take_links(self, message: Links) -> None:
         offers = [_offer(row) for row in message.links]
         vouching = message.vouching
-        own = self._outbox.divert(offers, message.referrer, lambda: vouching, arrived=True)
+        own = self._outbox.divert(offers, message.referrer, lambda: vouching, again=True)
         if own:
             by = None if vouching is None else self._site(vouching)
             self._urls.store(own, self._page(message.referrer), by)
@@ -189,7 +189,10 @@ class Inbox:
             units = self._servers.units({one.offer[2] for one in given.urls})
         waiting: list[list[Any]] = []
         for name, one in zip(keys, given.urls, strict=True):
-            if name not in known:
+            if name in known:
+                if one.outcome:
+                    self._urls.ended_elsewhere(name, f"{OF_ELSEWHERE}{one.by} {one.outcome}")
+            else:
                 url, server, unit, code, *rest = one.offer
                 met = units[unit]
                 line = self._lines.line_of(code, met.place) if _waits(one) else 0
@@ -206,7 +209,7 @@ class Inbox:
         """Keep a URL that doesn't wait in a line, and what is known of one besides its row."""
         seq = row[0]
         if given.outcome:
-            self._urls.add_ended(row, OF_ELSEWHERE + given.outcome)
+            self._urls.add_ended(row, f"{OF_ELSEWHERE}{given.by} {given.outcome}")
         elif given.postponed and given.is_postponed:
             self._urls.add_ended(row, Outcome.POSTPONED)
             self._urls.postponed.keep(seq, given.tries, given.postponed)

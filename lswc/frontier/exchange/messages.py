@@ -66,7 +66,7 @@ class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
 class UrlGiven(Struct, frozen=True, array_like=True):
     """A URL: an offer, and how it stands.
 
-    ``outcome`` is how it finished, "" if it waits; ``tries`` and ``postponed`` how often, and why,
+    ``outcome`` is how it finished, "" if it waits, and ``by`` which worker did it; ``tries`` and ``postponed`` how often, and why,
     it was postponed, ``is_postponed`` that it is now. ``was_counted`` says that its page was counted before it was lost. ``held``
     has what is kept of a page that is visited again.
     """
@@ -74,6 +74,7 @@ class UrlGiven(Struct, frozen=True, array_like=True):
     offer: Row
     referrer: str | None
     outcome: str = ""
+    by: int = 0
     tries: int = 0
     postponed: str = ""
     is_postponed: bool = False
