@@ -132,19 +132,21 @@ class Answering:
         self._frontier, self._post, self._count = frontier, post, count
         self._thread = ThreadPoolExecutor(1, "lswc-answers")
         self._room = BoundedSemaphore(WAITING)
+        self._is_closed = False
 
     def ask(self, asked: bytes) -> None:
         """Answer in time; what isn't a question, or too many, is counted and ignored."""
         name, _, packed = asked.partition(b" ")
         question = question_of(packed)
+        is_asked = question is not None and not self._is_closed
         is_named = name.isalnum() and name.isascii() and len(name) <= LONGEST
-        if question is None or not is_named or not self._room.acquire(blocking=False):
+        if not (is_asked and is_named) or not self._room.acquire(blocking=False):
             self._count("lswc/questions/ignored")
             return
         self._count("lswc/questions/answered")
         self._thread.submit(self._answer, name, question)
 
-    def _answer(self, name: bytes, question: Question) -> None:
+    def _answer(self, name: bytes, question: Any) -> None:
         try:
             try:
                 with sqlite_report.opened(self._frontier) as reader:
@@ -159,4 +161,5 @@ class Answering:
 
     def close(self) -> None:
         """Answer no more; what is being answered ends by itself."""
+        self._is_closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from socket import gethostname
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,6 +36,7 @@ from lswc.monitor.snapshot import Worker as Process
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.stored import StoredInFolders, StoredInRedis
 from tests.monitor.many_workers import URLS, Crew
+from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +137,10 @@ def test_the_page_shows_all_workers(crew: Crew, crawl: StoredInRedis) -> None:
         worker.tell(5.0 + number)
     crew.turn()
     crew.turn()
-    shown = PageData(crawl).get()
+    data, left = PageData(crawl), BRAKE
+    while (shown := data.get())["count"]["age"] is None and left > 0:
+        sleep(0.1)
+        left -= 0.1
     assert shown["pages"] == 10
     assert len(shown["workers"]) == 2
     assert shown["course"]["columns"]["time"][-1] == 6.0
