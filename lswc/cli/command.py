@@ -54,12 +54,6 @@ def option(name: str, said: str, default: Any = "", **more: Any) -> Option:
     return Option(name, {"help": said, **kind, **more})
 
 
-REDIS = (
-    option("--redis", "LSWC_FRONTIER, if that is in Redis"),
-    option("--key", "LSWC_REDIS_KEY, if it was set"),
-)
-"""Options of commands that name a crawl's folder."""
-
 KEY = option("--key", "LSWC_REDIS_KEY, if Redis has many crawls")
 """Option of commands that name a crawl's folder or its Redis."""
 
@@ -72,6 +66,13 @@ def one(args: list[str], what: str) -> str:
     if len(args) != 1:
         raise UsageError(f"name one {what}", print_help=False)
     return args[0]
+
+
+def named(args: list[str]) -> list[str]:
+    """Return the folders, or the Redis, of a crawl. Raises UsageError."""
+    if not args:
+        raise UsageError("name crawl folders, or one Redis", print_help=False)
+    return args
 
 
 def folders(args: list[str]) -> list[Path]:
@@ -114,6 +115,18 @@ class UserCommand(ScrapyCommand):
         super().add_options(parser)
         for name, given in self.options:
             parser.add_argument(name, **given)
+
+    def folders(self, args: list[str], key: str) -> list[Path]:
+        """Return the folders of a crawl that are named, or the workers' of a Redis.
+
+        It prints those that aren't on this machine. Raises UsageError, LswcError.
+        """
+        from lswc.monitor.stored import folders_of
+
+        found, elsewhere = folders_of(named(args), key, self.project_settings)
+        for name in elsewhere:
+            print(f"without {name}: its folder isn't on this machine", file=sys.stderr)
+        return found
 
     @property
     def project_settings(self) -> Settings:

@@ -135,7 +135,8 @@ def _composed(
     shared = shared_of(crawl, settings, frontier)
     if shared is not None:
         opened.callback(shared.close)
-    control = ControlInEffect(InFolder(crawl.folder), stats.inc_value)
+    instructions = InFolder(crawl.folder) if shared is None else shared.control
+    control = ControlInEffect(instructions, stats.inc_value)
     archive = Archive(
         crawl.folder,
         crawl.language.name,

@@ -29,6 +29,7 @@ from lswc.frontier.exchange.post import Post
 from lswc.frontier.exchange.status import summed
 from lswc.frontier.experience import check_source
 from lswc.frontier.sqlite import SqliteFrontier
+from lswc.guest.control.redis_store import InMail
 from lswc.guest.shared_slots import SharedSlots
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ SITES_OF = "tldextract"
 
 
 class Shared(NamedTuple):
-    """What a worker has besides its own crawl: the exchange, slots of addresses, fed seeds."""
+    """What a worker has besides its own crawl: exchange, instructions, addresses, fed seeds."""
 
     exchange: Exchange
+    control: InMail
     slots: SharedSlots
     feed: Feed
     threads: ThreadPoolExecutor
@@ -143,8 +145,10 @@ def share(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared:
         return threads.submit(what)
 
     key = settings.get("REDIS_START_URLS_KEY", "") % {"name": post.name}
+    exchange = Exchange(frontier, post, member, run)
     return Shared(
-        Exchange(frontier, post, member, run),
+        exchange,
+        InMail(crawl.folder, exchange),
         SharedSlots(post, crawl.lease_seconds),
         Feed(post, key),
         threads,

@@ -80,7 +80,7 @@ class Server:
     strategy: str
     queue: Queue
     status: str
-    waiting: Mapping[int, int]
+    waiting: dict[int, int]
     next: tuple[tuple[str, int], ...]
 
 

@@ -10,6 +10,7 @@ from json import dumps
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import FrontierError, check_format
+from lswc.frontier.exchange.outbox import State
 from lswc.frontier.experience import experience_of
 from lswc.frontier.held import Kind
 from lswc.frontier.report import (
@@ -53,10 +54,13 @@ SELECT url FROM url JOIN server ON server.id = server
 WHERE name = ? AND line IN (SELECT value FROM json_each(?)) AND outcome IS NULL
 ORDER BY url.seq LIMIT ?
 """
+_OWN = "NOT IN (SELECT server FROM given)"
+# Of a site that links to one of this worker's, or that was given away, it has no server.
+_OWN_SITE = f"EXISTS (SELECT 1 FROM server WHERE server.site = site.id AND server.id {_OWN})"
 _FAMILIES = f"""
 SELECT family, (SELECT name FROM site WHERE id = found.family), sites, pages FROM (
     SELECT family, count(*) AS sites, sum(downloaded) AS pages FROM site
-    WHERE level = {UNPROVEN} GROUP BY family ORDER BY sites DESC, family LIMIT ?) AS found
+    WHERE level = {UNPROVEN} AND {_OWN_SITE} GROUP BY family ORDER BY sites DESC, family LIMIT ?) AS found
 """
 _FAMILY_OF = f"""
 SELECT (SELECT name FROM site WHERE id = own.family),
@@ -66,10 +70,10 @@ FROM site AS own WHERE own.name = ? AND own.level = {UNPROVEN}
 _BRANCH = f"""
 SELECT (SELECT name FROM site WHERE id = found.branch), sites FROM (
     SELECT coalesce(nullif(branch, 0), id) AS branch, count(*) AS sites FROM site
-    WHERE family = ? AND level = {UNPROVEN}
+    WHERE family = ? AND level = {UNPROVEN} AND {_OWN_SITE}
     GROUP BY 1 ORDER BY sites DESC, 1 LIMIT 1) AS found
 """
-_IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out)
+_IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out) AND id {_OWN}
     AND NOT EXISTS (SELECT 1 FROM line WHERE line.server = server.id)
     AND id NOT IN (SELECT server FROM later CROSS JOIN url USING (seq)
         WHERE url.outcome = '{Outcome.POSTPONED}')"""
@@ -105,16 +109,19 @@ class SqliteReader(Reader):
 
     def statuses(self) -> dict[str, int]:
         table = self.strategy.unit.value
-        pages = self._db.execute(f"SELECT downloaded, relevant FROM {table}")
+        own = f" WHERE id {_OWN}" if table == "server" else ""
+        pages = self._db.execute(f"SELECT downloaded, relevant FROM {table}{own}")
         tolerated = self.strategy.tolerated
         return dict(Counter(status(na, nr, tolerated).name.lower() for na, nr in pages))
 
     def servers(self) -> int:
-        (last,) = self._db.execute("SELECT max(id) FROM server").fetchone()
-        return last or 0
+        last, given = self._db.execute(
+            "SELECT (SELECT max(id) FROM server), (SELECT count(*) FROM given)"
+        ).fetchone()
+        return (last or 0) - int(given)
 
     def server_names(self) -> list[str]:
-        return [name for (name,) in self._db.execute("SELECT name FROM server")]
+        return [name for (name,) in self._db.execute(f"SELECT name FROM server WHERE id {_OWN}")]
 
     def pages(self, units: Collection[str]) -> dict[str, Pages]:
         return pages_of(self._db, self.strategy.unit, units)
@@ -146,7 +153,8 @@ class SqliteReader(Reader):
         named = "SELECT name, ?, downloaded, relevant FROM server WHERE id = ?"
         queues = [self._db.execute(named, queue).fetchone() for queue in longest(self._db, top)]
         largest = self._db.execute(
-            f"{_QUEUE} WHERE downloaded > 0 ORDER BY downloaded DESC, name LIMIT ?", (top,)
+            f"{_QUEUE} WHERE downloaded > 0 AND id {_OWN} ORDER BY downloaded DESC, name LIMIT ?",
+            (top,),
         )
         return tuple(Queue(*row) for row in queues), tuple(Queue(*row) for row in largest)
 
@@ -233,10 +241,23 @@ class SqliteReader(Reader):
         (site, page), day = row, float(about["day"])
         return held_page(page, usual(self._db, page.kind, site), day)
 
+    def own_parts(self) -> set[int]:
+        """Return the parts of the sites that a worker has; none of a crawl that is alone."""
+        rows = self._db.execute("SELECT part FROM part WHERE state <> ?", (State.GIVEN,))
+        return {part for (part,) in rows}
+
+    def outbox(self) -> int:
+        """Return how many links to other workers' sites haven't arrived."""
+        (links,) = self._db.execute(
+            "SELECT coalesce(sum(links), 0) FROM"
+            " (SELECT links FROM outgoing UNION ALL SELECT links FROM late)"
+        ).fetchone()
+        return int(links)
+
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         return self._db.execute(
             "SELECT name, reason, number FROM left_out JOIN server ON id = server"
-            " WHERE ?1 IS NULL OR name = ?1",
+            f" WHERE id {_OWN} AND (?1 IS NULL OR name = ?1)",
             (server,),
         ).fetchall()
 

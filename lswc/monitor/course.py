@@ -14,7 +14,7 @@ from lswc.files import whole
 from lswc.monitor.snapshot import Snapshot, rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 NOW = "now.json"
@@ -131,6 +131,50 @@ def read(folder: Path, after: int = 0) -> tuple[list[Point], int]:
     return all_parsed(whole_lines.splitlines(), Point), after + len(whole_lines)
 
 
+class CourseSum:
+    """Adds the courses of a crawl's workers up: a point for each of theirs."""
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._latest: dict[int, Point] = {}
+        self._run = self._time = 0.0
+
+    def go_on(self, courses: Mapping[int, Sequence[Point]], after: int) -> tuple[list[Point], int]:
+        """Return the sums of what is new in the courses, by worker; ``after`` 0 begins anew.
+
+        And what to ask with after these.
+        """
+        if not after:
+            self._forget()
+        fresh = [
+            (point.time, number, point)
+            for number, points in courses.items()
+            for point in points
+            if number not in self._latest or point.time > self._latest[number].time
+        ]
+        found = []
+        for when, number, point in sorted(fresh, key=lambda one: one[:2]):
+            self._latest[number] = point
+            if when <= self._time:  # of a clock that goes behind: it counts in the next point
+                continue
+            if not self._time or point.run > self._time + SELDOM:  # nobody ran before it
+                self._run = point.run
+            self._time = when
+            found.append(self._now())
+        return found, after + len(found)
+
+    def _now(self) -> Point:
+        latest = self._latest.values()
+        counted = ("pages", "relevant", "received", "finished", "pending", "expected", "servers")
+        return Point(
+            time=self._time,
+            run=self._run,
+            **{name: sum(getattr(point, name) for point in latest) for name in counted},
+        )
+
+
 class Times(NamedTuple):
     """When a crawl ``began`` (seconds since 1970, None if it never ran), and how long it ran.
 
@@ -210,8 +254,8 @@ def columns(points: Sequence[Point]) -> Columns:
     ``coverage`` (at most) are shares, ``recent`` is the harvest rate since the point before;
     ``speed`` is in pages per second; ``pending`` URLs, ``expected`` relevant ones of them.
 
-    While one of several Redis servers is away its pages aren't counted: neither ``recent`` nor
-    ``speed`` is known until there are as many as before again.
+    Where fewer pages are counted than before, as nobody knew of a worker's, neither ``recent`` nor
+    ``speed`` is known until there are as many again.
     """
     found: Columns = {name: [] for name in COLUMNS}
     last: Point | None = None

@@ -1,7 +1,8 @@
 """Recorder: takes a snapshot of the running crawl every few seconds, writes and announces it.
 
 ``now.json`` is the latest one, ``course.jsonl`` has some of them in short, and ``summary.json``
-tells the last one. With a frontier in Redis the first two are there, too.
+tells the last one. A worker that shares a crawl sends the first two to Redis, too, and answers
+questions about its frontier.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from scrapy.utils.asyncio import create_looping_call
 from lswc.crawl.close_reasons import said
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
+from lswc.frontier import FRONTIER_FILE
 from lswc.monitor.course import Course, Point, read_all, times, write_now
 from lswc.monitor.observer import Observer
+from lswc.monitor.questions import Answering
 from lswc.monitor.snapshot import CLOSED, CLOSING, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
@@ -45,6 +48,7 @@ class Recorder:
 
     last: Snapshot | None = None
     _latest = Snapshot()
+    _answering: Answering | None = None
 
     def __init__(self, crawler: Crawler, parts: Parts) -> None:
         self._signals, self._stats = crawler.signals, crawler.stats
@@ -66,6 +70,10 @@ class Recorder:
     def _opened(self) -> None:
         self._course = Course(self.folder)
         self._parts.closing = self._close
+        if (exchange := self._parts.exchange) is not None:
+            frontier = self.folder / FRONTIER_FILE
+            self._answering = Answering(frontier, exchange.post, self._stats.inc_value)
+            exchange.asked = self._answering.ask
         self._task = create_looping_call(self._record)
         self._task.start(EVERY)
 
@@ -82,6 +90,8 @@ class Recorder:
         """Take the last snapshot. Raises LswcError if it can't be counted, or kept."""
         if self._task.running:
             self._task.stop()
+        if self._answering is not None:
+            self._answering.close()
         try:
             self.last = self.observer.take_last(said(reason))
         except LswcError:
@@ -113,11 +123,9 @@ class Recorder:
         self._announce(snapshot)
         point = Point.of(snapshot) if at_end or self._course.is_due else None
         self._write(snapshot, point)
-        self._parts.frontier.tell(
-            msgspec.json.encode(snapshot).decode(),
-            point.line() if point is not None else "",
-            0.0 if at_end else self._course.every,
-        )
+        if self._parts.exchange is not None:
+            line = point.line() if point is not None else ""
+            self._parts.exchange.tell(msgspec.json.encode(snapshot).decode(), line)
 
     def _write(self, snapshot: Snapshot, point: Point | None) -> None:
         """Write the files. A disk that is full is left to what writes the crawl itself."""

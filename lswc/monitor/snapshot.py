@@ -337,18 +337,6 @@ def full(counts: Counts) -> dict[str, Any]:
     }
 
 
-def merged(snapshots: Sequence[Snapshot]) -> Snapshot:
-    """Return a crawl of which each worker reported a snapshot: what all of them do.
-
-    What they share is taken from the one that was heard last of those that live.
-    """
-    if not snapshots:
-        return Snapshot()
-    shared = max(snapshots, key=lambda one: (one.is_live, one.time))
-    workers = tuple(worker for one in snapshots for worker in one.workers)
-    return replace(shared, **of_workers(workers))
-
-
 def of_workers(workers: Sequence[Worker]) -> dict[str, Any]:
     """Return the fields of a snapshot that say what its workers do."""
     live = [worker for worker in workers if worker.is_live]

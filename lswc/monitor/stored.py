@@ -1,31 +1,64 @@
-"""Stored crawl: what is kept of a crawl in its folder, or in Redis. It is only read."""
+"""Stored crawl: what is kept of a crawl in folders, or by workers over Redis. It is only read."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING
 
-from lswc.crawl.crawl_folder import names_a_redis
-from lswc.frontier import FRONTIER_FILE, names_redis, sqlite_report
-from lswc.frontier.contract import check_format
+import msgspec
+
+from lswc.crawl.crawl_folder import remembered
+from lswc.errors import ConfigError, LswcError, StorageError
+from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis, sqlite_report
+from lswc.frontier.contract import check_format, site_of
+from lswc.frontier.exchange import messages, status
+from lswc.frontier.exchange.owners import part_of
 from lswc.guest.control import in_folder
 from lswc.monitor import course
-from lswc.monitor.course import Point, all_parsed, read_now
+from lswc.monitor.course import CourseSum, Point, all_parsed, parsed, read_now
+from lswc.monitor.questions import (
+    Alike,
+    Answer,
+    CountAll,
+    Known,
+    OfServer,
+    OfUrl,
+    answer_of,
+    answered,
+    encode,
+)
 from lswc.monitor.snapshot import Snapshot
+from lswc.monitor.snapshot_sum import summed
+from lswc.outcomes import OF_ELSEWHERE
+from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
 
-    from redis import Redis
     from scrapy.settings import BaseSettings
 
-    from lswc.frontier.redis_report import RedisReader
-    from lswc.frontier.report import Reader
-    from lswc.frontier.sharded_report import ShardedReader
+    from lswc.frontier.exchange.owners import Owners
+    from lswc.frontier.exchange.post import Post
+    from lswc.frontier.report import Server
     from lswc.guest.control.store import Instructions
+    from lswc.monitor.questions import Question
+
+SECONDS = 8.0
+"""Seconds for which a worker's answer is waited for."""
+
+COUNTING = 300.0
+"""Seconds for which a full count of a worker's is waited for."""
+
+AT_ONCE = 16
+"""Workers that are asked to count at a time."""
+
+LATEST = 100
+"""Points of a worker's course that are read to go on with it."""
 
 
 class StoredCrawl(ABC):
@@ -39,8 +72,12 @@ class StoredCrawl(ABC):
     kept: Instructions
 
     @abstractmethod
-    def frontier(self) -> AbstractContextManager[Reader]:
-        """Open the frontier to be read."""
+    def identity(self) -> dict[str, str]:
+        """Return what crawl it is."""
+
+    @abstractmethod
+    def answers(self, question: Question, server: str = "") -> Iterator[Answer]:
+        """Yield what each frontier of the crawl answers; that which owns ``server`` comes first."""
 
     @abstractmethod
     def reported(self) -> list[Snapshot]:
@@ -54,76 +91,301 @@ class StoredCrawl(ABC):
     def folders(self) -> list[Path]:
         """Return the folders with the crawl's logs that this machine has."""
 
+    def gaps(self) -> list[str]:
+        """Return what isn't known of the crawl here, in sentences."""
+        return []
 
-class StoredInFolder(StoredCrawl):
-    """A crawl of one process. Raises LswcError if there is none in the folder."""
+    def elsewhere(self) -> list[str]:
+        """Return the workers, host:folder, whose folders aren't on this machine."""
+        return []
+
+    def gaps_of(self, url: str) -> list[str]:
+        """Return why what is known here of a URL may not be all, in sentences."""
+        return []
+
+    def counted(self, top: int) -> Snapshot:
+        """Return a snapshot by a full count, whose lists have ``top`` rows."""
+        found = [answer.snapshot for answer in self.answers(CountAll(top))]
+        return summed([snapshot for snapshot in found if snapshot is not None], top)
+
+    def server(self, name: str, top: int) -> Server | None:
+        """Return what is known of a server, and its next ``top`` URLs; None if nothing."""
+        answers = self.answers(OfServer(name, top), name)
+        return next((one.server for one in answers if one.server is not None), None)
+
+    def alike(self, text: str, most: int) -> list[str]:
+        """Return names of at most ``most`` servers that contain a text."""
+        names = (name for one in self.answers(Alike(text, most)) for name in one.alike)
+        return list(dict.fromkeys(names))[:most]
+
+    def known(self, url: str) -> Known:
+        """Return what is known of a URL, by its canonical form.
+
+        Its owner may have been given it by a worker that finished it: then that one is named.
+        """
+        parts, first = parse(url), Known()
+        for answer in self.answers(OfUrl(url), "" if parts is None else parts.server):
+            standing = answer.known.standing
+            if standing is None:
+                continue
+            if not (standing.outcome or "").startswith(OF_ELSEWHERE):
+                return answer.known
+            first = answer.known if first.standing is None else first
+        return first
+
+
+class StoredInFolders(StoredCrawl):
+    """A crawl of one process, or what folders have of several. Raises LswcError if one has none."""
 
     store = "SQLite"
 
-    def __init__(self, folder: Path) -> None:
-        self.kept = in_folder(folder)
-        self.name = str(folder)
-        self._folder = folder
+    def __init__(self, folders: Sequence[Path], kept: Instructions) -> None:
+        self.kept = kept
+        self.name = ", ".join(map(str, folders))
+        self._folders = list(folders)
+        about = [self._about(folder) for folder in folders]
+        for folder, one in zip(folders, about, strict=True):
+            check_format(one)
+            if any(one.get(key) != about[0].get(key) for key in ("language", "strategy", "crawl")):
+                raise ConfigError(f"{folder} has another crawl than {folders[0]}")
+        self._identity = about[0]
+        self._sum = CourseSum()
 
-    def frontier(self) -> AbstractContextManager[Reader]:
-        return sqlite_report.opened(self._folder / FRONTIER_FILE)
+    @staticmethod
+    def _about(folder: Path) -> dict[str, str]:
+        with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
+            return reader.identity()
+
+    def identity(self) -> dict[str, str]:
+        return self._identity
+
+    def answers(self, question: Question, server: str = "") -> Iterator[Answer]:
+        for folder in self._folders:
+            with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
+                yield answered(reader, question)
 
     def reported(self) -> list[Snapshot]:
-        now = read_now(self._folder)
-        return [now] if now is not None else []
+        return [now for folder in self._folders if (now := read_now(folder)) is not None]
 
     def course(self, after: int) -> tuple[Sequence[Point], int]:
-        return course.read(self._folder, after)
+        if len(self._folders) == 1:
+            return course.read(self._folders[0], after)
+        return self._sum.go_on(dict(enumerate(map(course.read_all, self._folders))), after)
 
     def folders(self) -> list[Path]:
-        return [self._folder]
+        return self._folders
+
+    def gaps_of(self, url: str) -> list[str]:
+        place, parts = remembered(self._folders[0]), parse(url)
+        if place is None or parts is None:
+            return []
+        part = part_of(site_of(parts.server))
+        for folder in self._folders:
+            with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
+                if part in reader.own_parts():
+                    return []
+        here = "this worker's" if len(self._folders) == 1 else "one of these workers'"
+        return [
+            f"Its site isn't {here}: ask all, `lswc why {place.address} --key {place.key} {url}`"
+        ]
 
 
 class StoredInRedis(StoredCrawl):
-    """A crawl of many workers. Raises LswcError if there is none of this name."""
+    """A crawl of many workers. Raises LswcError if there is none of this name.
+
+    Workers that run are asked; of others the folders are read, as far as they are on this machine.
+    """
 
     store = "Redis"
 
-    def __init__(self, clients: Sequence[Redis], name: str = "") -> None:
-        from lswc.frontier.sharded_report import opened_all  # not above: Redis isn't for all
-        from lswc.guest.control.redis_store import InRedis
-        from lswc.guest.sharded import on_servers
+    def __init__(self, post: Post) -> None:
+        from lswc.guest.control.redis_store import InRedis  # not above: Redis isn't for all
 
-        self._clients = clients
-        with opened_all(clients, name) as reader:
-            check_format(reader.identity())
-            self.name = reader.name
-        alone = len(clients) == 1
-        self.kept = InRedis(clients[0], self.name) if alone else on_servers(clients, self.name)
+        self._post = post
+        self.name = post.name
+        self.kept = InRedis(post)
+        self._crawl, _ = self._begun()
+        identity = msgspec.json.decode(self._crawl)
+        if identity.get("messages") != str(messages.FORMAT):
+            raise FrontierError(f"the crawl {post.name} is one of another version of lswc")
+        self._identity = {str(key): str(value) for key, value in identity.items()}
+        self._gaps: list[str] = []
+        self._sum = CourseSum()
 
-    def frontier(self) -> AbstractContextManager[RedisReader | ShardedReader]:
-        from lswc.frontier.sharded_report import opened_all
+    def _begun(self) -> tuple[bytes, Owners]:
+        there = self._post.begun()
+        if there is None:
+            raise FrontierError(f"no crawl: Redis has none named {self._post.name}")
+        return there
 
-        return opened_all(self._clients, self.name)
+    def identity(self) -> dict[str, str]:
+        return self._identity
+
+    def _names(self) -> dict[int, str]:
+        """Return the workers, host:folder by number, of which something may be known."""
+        _, owners = self._begun()
+        told = self._post.statuses()
+        numbers = sorted({*owners.members, *owners.gone} - owners.lost.keys())
+        names = dict.fromkeys(numbers, "")
+        for number in names.keys() & told.keys():
+            names[number] = status.decode(told[number]).name
+        return names
+
+    def _folder(self, number: int, name: str) -> Path | None:
+        """Return the folder of a worker if it is on this machine."""
+        host, _, path = name.partition(":")
+        file = Path(path) / FRONTIER_FILE
+        if host != gethostname() or not path or not file.is_file():
+            return None
+        with suppress(LswcError), sqlite_report.opened(file) as reader:
+            about = reader.identity()
+            known = about.get("worker"), about.get("crawl", "").encode()
+            return Path(path) if known == (str(number), self._crawl) else None
+        return None
+
+    def answers(self, question: Question, server: str = "") -> Iterator[Answer]:
+        names = self._names()
+        alive = self._post.alive(names)
+        if isinstance(question, CountAll):
+            yield from self._counts(question, names, alive)
+            return
+        owner = self._begun()[1].of_part[part_of(site_of(server))] if server else 0
+        for number in sorted(names, key=lambda one: one != owner):
+            answer = self._ask(number, names[number], question, number in alive)
+            if answer is not None:
+                yield answer
+            elif number == owner:
+                raise StorageError(
+                    f"worker {number} ({names[number]}) has {server}: it doesn't answer, and its "
+                    "folder isn't on this machine"
+                )
+
+    def _ask(self, number: int, name: str, question: Question, runs: bool) -> Answer | None:
+        """Return what a worker answers, or its folder; None if neither is to be had."""
+        if (folder := self._folder(number, name)) is not None:
+            with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
+                return answered(reader, question)
+        if not runs:
+            return None
+        seconds = COUNTING if isinstance(question, CountAll) else SECONDS
+        packed = self._post.ask(number, encode(question), seconds)
+        answer = None if packed is None else answer_of(packed)
+        if answer is not None and answer.error:
+            raise StorageError(f"worker {number} ({name}): {answer.error}")
+        return answer
+
+    def _counts(
+        self, question: CountAll, names: dict[int, str], alive: set[int]
+    ) -> Iterator[Answer]:
+        """Yield the count of each worker, or what it told last."""
+        gaps: list[str] = []
+        told = self._post.snapshots()
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            found = threads.map(
+                lambda number: self._ask(number, names[number], question, number in alive), names
+            )
+            for (number, name), answer in zip(names.items(), found, strict=True):
+                if answer is not None and answer.snapshot is not None:
+                    yield answer
+                    continue
+                last = parsed(told.get(number, b""), Snapshot)
+                gaps.append(_gap(number, name, last))
+                if last is not None:
+                    yield Answer(snapshot=last)
+        self._gaps = gaps
+
+    def gaps(self) -> list[str]:
+        return self._gaps
 
     def reported(self) -> list[Snapshot]:
-        with self.frontier() as reader:
-            return all_parsed(reader.workers.told(), Snapshot)
+        names, told = self._names(), self._post.snapshots()
+        found = []
+        for number, name in names.items():
+            last = parsed(told.get(number, b""), Snapshot)
+            if last is None and (folder := self._folder(number, name)) is not None:
+                last = read_now(folder)
+            found += [last] if last is not None else []
+        return found
 
     def course(self, after: int) -> tuple[Sequence[Point], int]:
-        with self.frontier() as reader:
-            lines = reader.workers.course(after)
-        return all_parsed(lines, Point), after + len(lines)
+        names = self._names()
+        lines = self._post.courses(names, *([LATEST] if after else []))
+        points = {number: all_parsed(texts, Point) for number, texts in lines.items()}
+        for number, name in names.items():
+            if not points[number] and (folder := self._folder(number, name)) is not None:
+                points[number] = course.read_all(folder)
+        return self._sum.go_on(points, after)
 
     def folders(self) -> list[Path]:
-        workers = [worker for now in self.reported() for worker in now.workers]
-        found = (Path(worker.folder) for worker in workers if worker.host == gethostname())
-        return [folder for folder in found if (folder / "log").is_dir()]
+        found = (self._folder(number, name) for number, name in self._names().items())
+        return [folder for folder in found if folder is not None]
+
+    def gaps_of(self, url: str) -> list[str]:
+        names = ", ".join(self.elsewhere())
+        return [f"The logs of these workers aren't on this machine: {names}"] if names else []
+
+    def elsewhere(self) -> list[str]:
+        names = self._names().items()
+        return [name or f"worker {n}" for n, name in names if self._folder(n, name) is None]
 
 
-def stored(place: str, key: str, settings: BaseSettings) -> StoredCrawl:
-    """Return the crawl in a folder or, by its key, in Redis, as a worker's folder says where.
+def _gap(number: int, name: str, last: Snapshot | None) -> str:
+    """Say what isn't known of a worker."""
+    what = "nothing of it is counted"
+    if last is not None:
+        when = f"{datetime.fromtimestamp(last.time, UTC):%Y-%m-%d %H:%M:%S}"
+        what = f"what it told last is counted, at {when} UTC"
+    return (
+        f"worker {number} ({name or 'nobody knows where'}) doesn't answer, and its folder isn't on "
+        f"this machine: {what}"
+    )
+
+
+def stored(
+    places: str | Sequence[str], key: str, settings: BaseSettings
+) -> StoredInFolders | StoredInRedis:
+    """Return the crawl in folders or, by its key, in Redis. Raises LswcError.
+
+    What people instruct a worker is in Redis, which its folder names.
+    """
+    names = [places] if isinstance(places, str) else list(places)
+    if len(names) == 1 and names_redis(names[0]):
+        return StoredInRedis(post_of(names[0], key, settings))
+    if wrong := [name for name in names if names_redis(name)]:
+        raise ConfigError(f"name folders, or one Redis: {wrong[0]} and others are too many")
+    folders = [Path(name) for name in names]
+    kept: Instructions = in_folder(folders[0])
+    if remembered(folders[0]) is not None:
+        from lswc.guest.control.redis_store import InRedis  # not above: Redis isn't for all
+
+        kept = InRedis(post_of(names[0], key, settings))
+    return StoredInFolders(folders, kept)
+
+
+def post_of(place: str, key: str, settings: BaseSettings) -> Post:
+    """Return the way to a crawl in Redis, which is named, or by the folder of a worker.
 
     Raises LswcError.
     """
-    if not (in_redis := names_redis(place)) and not names_a_redis(Path(place)):
-        return StoredInFolder(Path(place))
     from lswc.crawl import workers  # not above: Redis's client isn't for all
 
-    folder, address = (Path(), place) if in_redis else (Path(place), "")
-    return StoredInRedis(*workers.named(settings, address, key, folder))
+    address, folder = (place, Path()) if names_redis(place) else ("", Path(place))
+    if not address and remembered(folder) is None:
+        raise ConfigError(f"{place} is no folder of a worker that shares a crawl: name its Redis")
+    return workers.named(settings, address, key, folder)
+
+
+def folders_of(
+    places: Sequence[str], key: str, settings: BaseSettings
+) -> tuple[list[Path], list[str]]:
+    """Return the folders of a crawl on this machine, and the workers whose folders are elsewhere.
+
+    A Redis stands for the folders of all workers. Raises LswcError.
+    """
+    if not any(map(names_redis, places)):
+        return [Path(name) for name in places], []
+    crawl = stored(places, key, settings)
+    found = crawl.folders()
+    if not found:
+        raise ConfigError(f"no folder of a worker of {crawl.name} is on this machine")
+    return found, crawl.elsewhere()

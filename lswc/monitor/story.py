@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.archive.run_settings import settings_of
-from lswc.outcomes import Outcome, sentence
+from lswc.outcomes import OF_ELSEWHERE, Outcome, sentence
 from lswc.safety.url_patterns import naming
 from lswc.strategy import SEED, Anchor, Named, Status, decode
 
@@ -80,8 +80,12 @@ def _conclusion(
             if family
             else ""
         )
-    if standing is not None and standing.worker:
-        return f"finished by another worker: the log in {standing.worker} has the rest"
+    if standing is not None and (standing.outcome or "").startswith(OF_ELSEWHERE):
+        outcome = str(standing.outcome).removeprefix(OF_ELSEWHERE)
+        return (
+            f"{outcome}: {explained(outcome)} The worker that its site was given by finished it: "
+            "the log in that one's folder has the rest"
+        )
     taken = [link for link in links if link["dropped"] is None]
     is_gone = standing is not None and standing.is_discarded
     if taken and has_frontier:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from lswc.cli.command import UserCommand, folders, option
+from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import LONGEST, table
 from lswc.errors import ConfigError
@@ -44,7 +44,7 @@ class Command(UserCommand):
 
     requires = ("corpus",)
 
-    usage = "<crawl folder> [folders of its other workers]"
+    usage = "<crawl folder> [folders of its other workers] | redis://... [--key NAME]"
     summary = "Write a crawl's clean text: Parquet, JSON Lines, plain text, prevertical"
     options = (
         option(
@@ -74,6 +74,7 @@ class Command(UserCommand):
             "jsonl, parquet, text or prevertical; may be given again (default: jsonl and parquet)",
             [],
         ),
+        KEY,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -81,7 +82,7 @@ class Command(UserCommand):
         from lswc.corpus.versions import VERSIONS
         from lswc.corpus.writing import FILTERS, Choices, write
 
-        crawls = folders(args)
+        crawls = self.folders(args, opts.key)
         crawl = crawls[0]
         out = opts.out or crawl / "corpus" / opts.lang
         without = entries_of(opts.without) if opts.without else ()

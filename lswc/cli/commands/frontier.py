@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import ceil, floor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import KEY, UserCommand, one, option
+from lswc.cli.command import KEY, UserCommand, named, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import counted as counts_table
 from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
-from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -27,61 +25,32 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Shows the frontier in a crawl folder or in Redis, also while the crawl runs."""
 
-    usage = "<crawl folder> | redis://... [--rebalance redis://...,...] [--key NAME]"
+    usage = "<crawl folder> [folders of its other workers] | redis://... [--key NAME]"
     summary = "Show a crawl's frontier: URLs, servers, why URLs were discarded"
     options = (
         option("--top", "cells and servers to show (default: 10)", 10),
-        option(
-            "--rebalance",
-            "move sites to Redis servers that the crawl gets: LSWC_FRONTIER as it is to be",
-            "",
-        ),
         KEY,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        name = one(args, "crawl folder, or one Redis")
+        places = named(args)
         if opts.top < 1:
             raise ConfigError(f"--top must be at least 1, and {opts.top} isn't")
-        if opts.rebalance:
-            self._rebalance(name, opts)
-            return
         from msgspec.structs import replace
 
-        from lswc.monitor.snapshot import counted
         from lswc.monitor.stored import stored
 
         with working() as say:
             say("frontier", 0, 0)
-            crawl = stored(name, opts.key, self.project_settings)
-            with crawl.frontier() as frontier:
-                found = counted(frontier, opts.top)
+            crawl = stored(places, opts.key, self.project_settings)
+            found = crawl.counted(opts.top)
             workers = [worker for told in crawl.reported() for worker in told.workers]
             snapshot = replace(found, workers=tuple(workers))
         console = terminal()
         for part in shown(snapshot):
             console.print(part)
-
-    def _rebalance(self, place: str, opts: argparse.Namespace) -> None:
-        """Move shards to the servers that a crawl gets, and say what was moved."""
-        from lswc.crawl.crawl_folder import without_login
-        from lswc.crawl.workers import named
-        from lswc.frontier import names_redis
-        from lswc.frontier.rebalance import rebalanced
-
-        if not names_redis(opts.rebalance):
-            raise ConfigError(f"--rebalance isn't the URL of Redis servers: {opts.rebalance!r}")
-        folder, address = (Path(), place) if names_redis(place) else (Path(place), "")
-        before, key = named(self.project_settings, address, opts.key, folder)
-        after, _ = named(self.project_settings, opts.rebalance, key, Path())
-        with working() as say:
-            moved = rebalanced(before, after, key, say)
-        print(
-            f"Moved {numbered(moved.pending, 'pending URL')} and {moved.finished:,} finished, of"
-            f" {numbered(moved.servers, 'web server')} on {numbered(moved.sites, 'site')};"
-            f" {numbered(moved.sent, 'byte')} sent."
-        )
-        print(f"Start the workers with -s LSWC_FRONTIER={without_login(opts.rebalance)}")
+        for gap in crawl.gaps():
+            print(f"{gap}.")
 
 
 def shown(snapshot: Snapshot) -> Iterator[Table | str]:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import UserCommand, folders, option
+from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.plurals import numbered
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Writes the archive of a crawl as one WACZ file."""
 
-    usage = "<crawl folder> [folders of other crawls, or workers]"
+    usage = "<crawl folder> [folders of other crawls, or workers] | redis://... [--key NAME]"
     summary = "Pack what crawls archived into one WACZ file, to replay it anywhere"
     options = (
         option("--out", "the file (default: <crawl folder>.wacz)", Path),
         option("--text", "with what pages say, so that they can be searched", False),
         option("--sign", "file of a private key (PEM, P-384) to sign with; made if missing", Path),
+        KEY,
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -30,7 +31,7 @@ class Command(UserCommand):
         from lswc.archive.wacz_signing import SigningKey
         from lswc.corpus.full_texts import texts
 
-        crawls = folders(args)
+        crawls = self.folders(args, opts.key)
         out: Path = opts.out or crawls[0].with_name(f"{crawls[0].resolve().name}.wacz")
         key = SigningKey(opts.sign) if opts.sign else None
         with working() as say:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.cli.command import KEY, UserCommand, one, option
+from lswc.cli.command import KEY, UserCommand, named, option
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Serves the page of a crawl that runs, or that ended, until Ctrl-C."""
 
-    usage = "<crawl folder, or folder of crawls> | redis://... [--key NAME] [--port 6800] ..."
+    usage = "<crawl folders, or a folder of crawls> | redis://... [--key NAME] [--port 6800] ..."
     summary = "Show a crawl in the browser while it runs or after, and give it instructions"
     options = (
         KEY,
@@ -28,24 +28,24 @@ class Command(UserCommand):
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.urls import parse
 
-        name = one(args, "crawl folder, or one Redis")
+        places = named(args)
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")
-        named = parse(f"https://{opts.name}")
-        if opts.name and (named is None or named.href != f"https://{opts.name.lower()}/"):
+        known = parse(f"https://{opts.name}")
+        if opts.name and (known is None or known.href != f"https://{opts.name.lower()}/"):
             raise ConfigError(f"--name={opts.name!r} isn't a host, or a host and its port")
         from lswc.frontier import FRONTIER_FILE
         from lswc.monitor.page.crawls import Crawls
         from lswc.monitor.page.server import serve
         from lswc.monitor.stored import stored
 
-        several = Crawls(Path(name))
+        several = Crawls(Path(places[0]))
         if (
-            several.names() and not (several.folder / FRONTIER_FILE).exists()
+            len(places) == 1 and several.names() and not (several.folder / FRONTIER_FILE).exists()
         ):  # which start crawls, with a priority that is not lower
             serve(several, opts.host, int(opts.port), opts.name, _ready)
             return
-        crawl = stored(name, opts.key, self.project_settings)
+        crawl = stored(places, opts.key, self.project_settings)
         os.nice(5)  # the crawl goes first
         serve(crawl, opts.host, int(opts.port), opts.name, _ready)
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from lswc.cli.command import REDIS, UserCommand
+from lswc.cli.command import KEY, UserCommand
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
-    from lswc.frontier.report import HeldPage, Reader, Standing
-    from lswc.guest.control import Control
+    from lswc.frontier.report import HeldPage
+    from lswc.monitor.stored import StoredInFolders, StoredInRedis
     from lswc.monitor.story import Story
 
 _MOST = 20
@@ -30,66 +30,66 @@ class Command(UserCommand):
 
     requires = ("parquet",)
 
-    usage = "<crawl folder> <URL> [--redis redis://... [--key NAME]]"
+    usage = "<crawl folder> [folders of its other workers] <URL> | redis://... <URL> [--key NAME]"
     summary = "Tell why a crawl fetched a URL, discarded it, or never saw it"
-    options = REDIS
+    options = (KEY,)
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 2:
+        if len(args) < 2:
             raise UsageError("name one crawl folder and one URL", print_help=False)
-        from lswc.archive.url_history import history
-        from lswc.crawl.crawl_folder import names_a_redis
-        from lswc.frontier import FRONTIER_FILE
-        from lswc.guest.control import Control
+        from lswc.guest.control import Control, read
+        from lswc.monitor.questions import Known
         from lswc.monitor.story import pattern_against, story
         from lswc.outcomes import Outcome
         from lswc.urls import parse
 
-        crawl, url = Path(args[0]), args[1].strip()
+        url = args[-1].strip()
         if "://" not in url:
             raise UsageError(f"{url!r} isn't a URL, such as http://{url}/", print_help=False)
-        in_redis = bool(opts.redis) or names_a_redis(crawl)
-        has_frontier = in_redis or (crawl / FRONTIER_FILE).exists()
-        canonical = parse(url) if has_frontier else None
+        canonical = parse(url)
         with working() as say:
             say("log", 0, 0)
-            log = history(crawl, url)
-            if parse(url) is None and not any(log):  # a page may have had such a link
+            crawl = self._crawl(args[:-1], opts.key)
+            folders = [Path(name) for name in args[:-1]] if crawl is None else crawl.folders()
+            links, attempts = _history(folders, url)
+            if canonical is None and not links and not attempts:  # a page may have had such a link
                 raise ConfigError(f"{url!r} isn't a URL")
             say("frontier", 0, 0)
-            standing, held = None, None
-            if canonical:
-                standing, held = self._known(crawl, canonical.href, opts)
-        found = story(*log, standing, _MOST, has_frontier=has_frontier)
+            known = Known()
+            if crawl is not None and canonical is not None:
+                known = crawl.known(canonical.href)
+        found = story(links, attempts, known.standing, _MOST, has_frontier=crawl is not None)
         _show(url, found)
-        if held is not None:
-            print(_of_held(held))
+        if known.held is not None:
+            print(_of_held(known.held))
         if Outcome.EXCLUDED in found.conclusion:
-            said = self._instructions(crawl, opts) if has_frontier else Control()
-            print(pattern_against(parse(url), [crawl], said) or "No pattern matches it any more.")
+            said = Control() if crawl is None else read(crawl.kept)
+            print(pattern_against(canonical, folders, said) or "No pattern matches it any more.")
+        for gap in () if crawl is None else crawl.gaps_of(url):
+            print(f"{gap}.")
 
-    def _instructions(self, crawl: Path, opts: argparse.Namespace) -> Control:
-        from lswc.guest.control import read
+    def _crawl(self, places: list[str], key: str) -> StoredInFolders | StoredInRedis | None:
+        """Return the crawl; None if nothing is left of it but its log."""
+        from lswc.frontier import FRONTIER_FILE, names_redis
         from lswc.monitor.stored import stored
 
-        return read(stored(opts.redis or str(crawl), opts.key, self.project_settings).kept)
+        is_there = any(
+            names_redis(name) or (Path(name) / FRONTIER_FILE).exists() for name in places
+        )
+        return stored(places, key, self.project_settings) if is_there else None
 
-    def _known(
-        self, crawl: Path, url: str, opts: argparse.Namespace
-    ) -> tuple[Standing | None, HeldPage | None]:
-        from lswc.frontier import FRONTIER_FILE, sqlite_report
 
-        opened: AbstractContextManager[Reader]
-        if opts.redis or not (crawl / FRONTIER_FILE).exists():
-            from lswc.crawl import workers
-            from lswc.frontier.sharded_report import opened_all
+def _history(folders: Sequence[Path], url: str) -> tuple[list[Any], list[Any]]:
+    """Return links to a URL, and its attempts in the order of time, as the folders' logs have."""
+    from lswc.archive.url_history import history
 
-            named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
-            opened = opened_all(*named)
-        else:
-            opened = sqlite_report.opened(crawl / FRONTIER_FILE)
-        with opened as frontier:
-            return frontier.standing(url), frontier.held(url)
+    links: list[Any] = []
+    attempts: list[Any] = []
+    for folder in folders:
+        log = history(folder, url)
+        links += log.links
+        attempts += log.attempts
+    return links, sorted(attempts, key=lambda attempt: attempt["time"])
 
 
 def _show(url: str, story: Story) -> None:

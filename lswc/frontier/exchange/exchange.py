@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict, deque
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from lswc.frontier.exchange import status as statuses
 from lswc.frontier.exchange.joining import is_younger
 from lswc.frontier.exchange.messages import unpack
 from lswc.frontier.exchange.outbox import Held, State
-from lswc.frontier.exchange.post import Parcel
+from lswc.frontier.exchange.post import POINTS, Parcel, stamp_of
 from lswc.frontier.exchange.status import Elsewhere, Status, summed
 from lswc.plurals import numbered
 
@@ -70,8 +71,11 @@ class Exchange:
 
     ``run`` begins what talks to Redis, and returns its future: it is done in a thread where there
     is a loop. ``saves`` makes the crawl's files and its frontier outlast a power cut, and tells
-    whether that is done; ``resends``
-    yields steps that offer once more what the log has of links to some parts.
+    whether that is done; ``resends`` yields steps that offer once more what the log has of links to
+    some parts. ``asked`` is given what people ask this worker, and doesn't wait until that is
+    answered.
+
+    ``control`` is what people instruct the crawl to do, as it was heard last, or is kept here.
     """
 
     def __init__(
@@ -82,13 +86,13 @@ class Exchange:
         run: Callable[[Callable[[], Mail]], Future[Mail]],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._frontier, self._post, self._run = frontier, post, run
+        self._frontier, self.post, self._run = frontier, post, run
         self._outbox, self._inbox = frontier.outbox, frontier.inbox
         self.me, self._name, self._process, self._crawl = membership[:4]
         self._clock = clock
         self.saves: Callable[[], bool] = self._save
         self.resends: Callable[[frozenset[int]], Iterator[bool]] = lambda parts: iter(())
-        self.answers: Callable[[bytes], bytes] = lambda question: b""
+        self.asked: Callable[[bytes], None] = lambda question: None
         self.owners = membership.owners
         self._proposed: tuple[Owners, int] | None = None
         self._future: Future[Mail] | None = None
@@ -108,7 +112,13 @@ class Exchange:
         self._saved = self._began = clock()
         self._giving: Iterator[bool] | None = None
         self._resending: Iterator[bool] | None = None
-        self._answered: list[tuple[bytes, bytes]] = []
+        self._news = b""
+        self._points: deque[bytes] = deque(maxlen=POINTS)
+        self._points_sent = 0
+        self.control: bytes | None = None
+        self._heard_control: bytes | None = None
+        with suppress(AwayError):  # then what is kept in the folder is in force
+            self.control = self._heard_control = post.control()
         self._idle_since: float | None = None
         self._look: object = None
         self._reclaims = False
@@ -148,14 +158,14 @@ class Exchange:
             self._future.exception()
             self._future = None
         try:
-            self._post.deliver(self._parcel(self._clock(), has_ended=True))
+            self.post.deliver(self._parcel(self._clock(), has_ended=True))
         except AwayError as error:
             logger.warning("%s: the other workers aren't told that this one ends", error)
 
     def _begin(self, now: float) -> None:
         self._next = now + BEAT
         parcel = self._parcel(now)
-        self._future = self._run(lambda: self._post.deliver(parcel))
+        self._future = self._run(lambda: self.post.deliver(parcel))
         if self._future.done():
             self._collect(now)
 
@@ -194,7 +204,8 @@ class Exchange:
         owners, expected = self._proposed or (None, 0)
         self._proposed = None
         kept, self._kept = self._kept, []
-        answers, self._answered = self._answered, []
+        self._points_sent = len(self._points)
+        is_newer = stamp_of(self.control) > stamp_of(self._heard_control)
         return Parcel(
             self.me,
             statuses.encode(self._status(now, has_ended=has_ended)),
@@ -205,8 +216,11 @@ class Exchange:
             kept,
             owners,
             expected,
-            answers,
             self._reclaims,
+            self._news,
+            list(self._points),
+            (self.control or b"") if is_newer else b"",
+            has_ended,
         )
 
     def _letters(self, worker: int) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
@@ -270,10 +284,11 @@ class Exchange:
                 self._next = now
                 return
             raise LostStoreError(
-                f"Redis has another crawl named {self._post.name} than this worker's: "
+                f"Redis has another crawl named {self.post.name} than this worker's: "
                 "name this one's Redis, or another LSWC_REDIS_KEY"
             )
         self._see_whether_alone(mail.own)
+        self._hear_people(mail)
         self.told = {
             number: statuses.decode(packed)
             for number, packed in mail.statuses.items()
@@ -288,9 +303,25 @@ class Exchange:
         self._forget_what_arrived()
         self._see_whether_over(now)
         self._learn(now)
-        self._answered = [(question, self.answers(question)) for question in mail.questions]
+        for question in mail.questions:
+            self.asked(question)
         if mail.questions or not mail.is_all:
             self._next = now
+
+    def tell(self, snapshot: str, point: str) -> None:
+        """Send a snapshot (JSON) with the next parcel, and a point of the course, "" for none."""
+        self._news = snapshot.encode()
+        if point:
+            self._points.append(point.encode())
+
+    def _hear_people(self, mail: Mail) -> None:
+        """Take notice of what people instruct, unless Redis is an older copy than this worker's."""
+        for _ in range(min(self._points_sent, len(self._points))):
+            self._points.popleft()
+        self._points_sent = 0
+        self._heard_control = mail.control
+        if mail.control is not None and stamp_of(mail.control) >= stamp_of(self.control):
+            self.control = mail.control
 
     def _see_whether_alone(self, own: bytes | None) -> None:
         """Raise FrontierError if another process writes this worker's status, too.
@@ -304,7 +335,7 @@ class Exchange:
         self._other_beat = before.beat
         if self._others >= SURE:
             raise FrontierError(
-                f"two processes are worker {self.me} of {self._post.name}: {self._name} and "
+                f"two processes are worker {self.me} of {self.post.name}: {self._name} and "
                 f"{before.name}; give each a folder of its own"
             )
 

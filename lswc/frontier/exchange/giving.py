@@ -147,6 +147,10 @@ class Giving:
             with self._transaction():
                 for site in numbers[first : first + LINKS]:
                     given = self._site(site)
+                    self._db.execute(
+                        "INSERT OR REPLACE INTO given SELECT ?, id FROM server WHERE site = ?",
+                        (sites[site], site),
+                    )
                     if given.servers:
                         self._outbox.send(leaving[sites[site]], given)
             yield True

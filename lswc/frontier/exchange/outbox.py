@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # `part`: what this worker has, is giving away, or gave away; to which worker, and which numbers of
 # `outgoing` are the first and the last of that. `late` are links to parts that are being given: they follow what is given.
 # `received` is up to which of its numbers another worker's messages were taken. `elsewhere` are
-# pages of other workers that have links, `arriving` servers of which URLs still come.
+# pages of other workers that have links, `arriving` servers of which URLs still come; `given` ones
+# are counted by another worker now.
 SCHEMA = """
 CREATE TABLE part (
     part INTEGER PRIMARY KEY, state INTEGER NOT NULL, worker INTEGER NOT NULL DEFAULT 0,
@@ -40,6 +41,7 @@ CREATE TABLE late (
 CREATE TABLE received (worker INTEGER PRIMARY KEY, upto INTEGER NOT NULL);
 CREATE TABLE elsewhere (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
 CREATE TABLE arriving (server INTEGER PRIMARY KEY, part INTEGER NOT NULL);
+CREATE TABLE given (part INTEGER, server INTEGER, PRIMARY KEY (part, server)) WITHOUT ROWID;
 """
 
 REMEMBERED = 100_000
@@ -128,6 +130,8 @@ class Outbox:
         else:
             self.parts[part] = held
             self._db.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?)", (part, *held))
+        if held is not None and held.state == State.OWN:
+            self._db.execute("DELETE FROM given WHERE part = ?", (part,))
         self._where.clear()
 
     def is_own(self, server: str) -> bool:

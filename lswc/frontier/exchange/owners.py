@@ -72,7 +72,7 @@ class Owners(Struct, frozen=True):
     def left(self, worker: int) -> Owners:
         """Return the table without a worker, which is to give all that it has."""
         members = tuple(one for one in self.members if one != worker)
-        gone = (*self.gone, worker)
+        gone = tuple(dict.fromkeys((*self.gone, worker)))
         return self._next(members=members, gone=gone, heirs=shared_out(self.heirs, members))
 
     def without(self, worker: int) -> Owners:

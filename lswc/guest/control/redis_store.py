@@ -1,48 +1,92 @@
-"""Instructions to a crawl of many workers: in Redis, beside its frontier."""
+"""Instructions to a crawl of many workers: in Redis, and as a worker that runs heard them last."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
-from lswc.frontier.redis_script import Connection
+from lswc.errors import StorageError, writing
+from lswc.files import whole
+from lswc.frontier.exchange.post import stamp_of, stamped, unstamped
+from lswc.guest.control.toml_text import FILE, MAX_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from redis import Redis
+    from lswc.frontier.exchange.post import Post
 
 
 class InRedis:
-    """In two keys of a crawl in Redis: ``{name}:control`` and ``{name}:control:history``."""
+    """In two keys of a crawl: ``name:control`` and ``name:control:history``.
 
-    def __init__(self, client: Redis, name: str) -> None:
-        self._connection = Connection(client, name)
-        self._key = f"{self._connection.prefix}control"
+    Methods raise AwayError.
+    """
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
 
     def version(self) -> object:
-        return self._asked("get", self._key)
+        return self._post.control()
 
     def text(self) -> str:
-        found: Any = self._asked("get", self._key)
-        return str(found or b"", "utf-8", "replace")
+        return _text(self._post.control())
 
     def edit(self, change: Callable[[str], str], line: str) -> None:
-        def both(pipeline: Any) -> None:
-            after = change(str(pipeline.get(self._key) or b"", "utf-8", "replace"))
-            pipeline.multi()
-            pipeline.set(self._key, after)
-            pipeline.rpush(f"{self._key}:history", line)
-
-        self._asked("transaction", both, self._key)
-
-    def changes(self) -> int:
-        """Return how many lines the history has."""
-        return int(self._asked("llen", f"{self._key}:history"))
+        self._post.edit(lambda before: stamped(change(_text(before)).encode(), before), line)
 
     def lines(self) -> list[str]:
-        found: Any = self._asked("lrange", f"{self._key}:history", 0, -1)
-        return [line.decode(errors="replace") for line in found]
+        return [line.decode(errors="replace") for line in self._post.history()]
 
-    def _asked(self, command: str, *arguments: object) -> Any:
-        with self._connection.errors():
-            return getattr(self._connection.client, command)(*arguments)
+
+class Hears(Protocol):
+    """What hears of instructions (``lswc.frontier.exchange.exchange``): no more than that."""
+
+    control: bytes | None
+
+
+class InMail:
+    """The instructions that a worker heard last: it never waits for Redis.
+
+    A copy of them is in its folder. That is in force while Redis is away, also after a restart, and
+    Redis gets it again if it has an older one. Methods raise StorageError.
+    """
+
+    def __init__(self, folder: Path, hears: Hears) -> None:
+        self._path = folder / FILE
+        self._hears = hears
+        self._kept = self._copy()
+        if stamp_of(self._kept) > stamp_of(hears.control):
+            hears.control = self._kept
+
+    def _copy(self) -> bytes | None:
+        """Return what the folder has; nothing that isn't a copy."""
+        try:
+            with self._path.open("rb") as file:
+                copy = file.read(MAX_SIZE + 1)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StorageError(f"can't read {self._path}: {error.strerror}") from error
+        return copy if stamp_of(copy) else None
+
+    def version(self) -> object:
+        heard = self._hears.control
+        if heard is not None and heard != self._kept:
+            with writing(self._path), whole(self._path) as beside:
+                beside.write_bytes(heard)
+            self._kept = heard
+        return heard
+
+    def text(self) -> str:
+        return _text(self._hears.control)
+
+    def edit(self, change: Callable[[str], str], line: str) -> None:
+        """Raise StorageError: all workers hear instructions from Redis."""
+        raise StorageError("instructions to a crawl of many workers are given in Redis")
+
+    def lines(self) -> list[str]:
+        return []
+
+
+def _text(control: bytes | None) -> str:
+    return str(unstamped(control), "utf-8", "replace")

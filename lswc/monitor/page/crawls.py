@@ -9,6 +9,7 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.run_settings import SETTINGS
+from lswc.crawl.crawl_folder import names_a_redis
 from lswc.errors import ConfigError, LswcError, writing
 from lswc.frontier import FRONTIER_FILE
 from lswc.guest.control import change, in_folder, read
@@ -43,7 +44,8 @@ class Crawls:
 
     def names(self) -> list[str]:
         """Return the names of the crawls' folders, sorted."""
-        return sorted(path.parent.name for path in self.folder.glob(f"*/{FRONTIER_FILE}"))
+        found = (path.parent for path in self.folder.glob(f"*/{FRONTIER_FILE}"))
+        return sorted(folder.name for folder in found if not names_a_redis(folder))
 
     def path(self, name: str) -> Path:
         """Return the folder of a crawl by its name. Raises ConfigError if there is none."""

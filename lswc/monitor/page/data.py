@@ -22,9 +22,10 @@ from lswc.monitor.snapshot import (
     DiskSpace,
     Snapshot,
     in_force,
-    merged,
+    of_workers,
     slowest,
 )  # fmt: skip
+from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.story import explained
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ class PageData:
 
     def __init__(self, crawl: StoredCrawl) -> None:
         self._crawl = crawl
-        with crawl.frontier() as frontier:
-            self._identity = frontier.identity()
+        self._identity = crawl.identity()
         self._lock = Lock()
         self._made, self._made_at = dict[str, Any](), 0.0
         self._full = FullCount(crawl)
@@ -109,7 +109,7 @@ class PageData:
     def _snapshot(self, control: Control) -> Snapshot:
         """Return the crawl as its workers report it, or as it was counted if none of them lives."""
         reported = [self._with_state(one) for one in self._crawl.reported()]
-        found, full = merged(reported), self._full.snapshot
+        found, full = summed(reported), self._full.snapshot
         if full is not None:
             newer = found if found.is_live else full
             found = replace(
@@ -147,7 +147,7 @@ class PageData:
             self._heard[name] = worker.time, behind
             is_silent = late - behind > SILENCE and worker.state != CLOSED
             workers.append(replace(worker, state=SILENT) if is_silent else worker)
-        return merged([replace(snapshot, workers=tuple(workers))])
+        return replace(snapshot, **of_workers(workers))
 
 
 def _sentences(snapshot: Snapshot) -> dict[str, str]:

@@ -7,7 +7,8 @@ from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
-from lswc.monitor.snapshot import TOP, counted
+from lswc.monitor.snapshot import TOP
+from lswc.strategy import strategy
 
 if TYPE_CHECKING:
     from lswc.monitor.snapshot import Snapshot
@@ -50,13 +51,15 @@ class FullCount:
     def _count(self) -> None:
         began, cpu = monotonic(), thread_time()
         try:
-            with self._crawl.frontier() as frontier:
-                if self.snapshot is None and frontier.strategy:  # which takes a while, but once
-                    began, cpu = monotonic(), thread_time()
-                self.snapshot, self.error = counted(frontier, TOP), ""
+            if self.snapshot is None and strategy(self._crawl.identity()["strategy"]):
+                began, cpu = monotonic(), thread_time()  # the first one takes a while, but once
+            self.snapshot = self._crawl.counted(TOP)
+            self.error = " ".join(f"{gap}." for gap in self._crawl.gaps())
         except LswcError as error:
             self.error = str(error)
         except KeyError:  # of Redis, where somebody has deleted it meanwhile
             self.error = "The crawl isn't there any more."
         self._counted = monotonic()
         self.seconds, self.cpu = self._counted - began, thread_time() - cpu
+        if self._crawl.store == "Redis":  # then workers count
+            self.cpu = self.seconds

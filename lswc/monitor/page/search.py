@@ -35,11 +35,9 @@ def find(crawl: StoredCrawl, text: str) -> dict[str, Any]:
     if "://" in wanted or (url is not None and (url.path != "/" or url.query)):
         return _url(crawl, url.href if url is not None else wanted, url)
     name = url.server if url is not None else wanted.lower()
-    with crawl.frontier() as frontier:
-        found = frontier.server(name, MOST)
-        if found is None:
-            alike = frontier.servers_like(name, ALIKE)
-            return {"kind": "servers", "asked": wanted, "servers": alike}
+    found = crawl.server(name, MOST)
+    if found is None:
+        return {"kind": "servers", "asked": wanted, "servers": crawl.alike(name, ALIKE)}
     return _server(crawl, name, found)
 
 
@@ -92,8 +90,7 @@ def _url(crawl: StoredCrawl, href: str, url: Url | None) -> dict[str, Any]:
         log = history(folder, href)
         links += log.links
         attempts += log.attempts
-    with crawl.frontier() as frontier:
-        standing = frontier.standing(href) if url is not None else None
+    standing = crawl.known(href).standing if url is not None else None
     found = story(links, attempts, standing, MOST)
     excluded = Outcome.EXCLUDED in found.conclusion
     return {
