@@ -1,8 +1,7 @@
 """Commits of visits: what a visit brought is written, then its URL ends in the frontier.
 
-Every visit is committed exactly once; what reports its end again does nothing. One end is under way
-at a time, as the archive takes back what was written last: the next one waits for it, and so does
-whoever asks for what it changes (``settle``). Where each end of a request arrives:
+Every visit is committed exactly once; what reports its end again does nothing. Where each end of a
+request arrives:
 
 =========================================  ===============================================
 end of a request                           arrives at
@@ -32,19 +31,15 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.archive import page_record
-from lswc.archive.check.recovery import settle
 from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
-from lswc.errors import AwayError, LostStoreError, LswcError
-from lswc.frontier.contract import SteppedFrontier
+from lswc.errors import LostStoreError, LswcError
 from lswc.frontier.held import became
 from lswc.frontier.visit import Visit, offer_like
 from lswc.outcomes import Outcome
@@ -58,15 +53,10 @@ if TYPE_CHECKING:
     from lswc.archive.archive import Archive
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.steps import Awaited
     from lswc.frontier.visit import Lease
     from lswc.guest.guest import Guest
     from lswc.guest.pageless import Pageless
     from lswc.guest.twins import Twins
-
-FIRST, LONGEST = 0.5, 30.0
-"""Seconds between two looks whether the store is back: the first, and the most after twice as many
-each time."""
 
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 """After so many seconds, or bytes of the frontier's log, what is committed is made durable.
@@ -85,17 +75,13 @@ class Commits:
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
     in order, for a reason; ``tallied`` is called with each visit that ends, before it is stored,
-    ``taken_back`` with visits that are given back with a page, ``settled`` when an end that was
-    under way is over; ``pageless`` hears how URLs of servers without a page ended,
-    ``twins`` which aren't to be had.
+    ``taken_back`` with visits that are given back with a page; ``pageless`` hears how URLs of
+    servers without a page ended, ``twins`` which aren't to be had.
     ``rested`` is when every server has rested, if URLs go in order.
     """
 
-    failed = False
+    halted = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
-
-    joins = 0
-    """How often the store was joined again, after it was away."""
 
     def __init__(
         self,
@@ -111,28 +97,13 @@ class Commits:
         self.stop = stop
         self.tallied: Callable[[Visit], None] = lambda visit: None
         self.taken_back: Callable[[Visit], None] = lambda visit: None
-        self.settled: Callable[[], None] = lambda: None
         self.pageless: Pageless | None = None
         self.twins: Twins | None = None
         self.visits: dict[int, Visit] = {}
         self.begun = Counter[bool]()
         """How many visits were begun, by whether they are of pages."""
-        self.latest_end = self._saved = self._renewed = monotonic()
+        self.latest_end = self._saved = monotonic()
         self.rested = 0.0
-        self.ending: Awaited[bool] | None = None
-        """The end that is under way."""
-        self._away: float | None = None
-        self._next_try = self._wait = 0.0
-
-    @property
-    def away(self) -> bool:
-        """Whether the store can't be reached now; nothing is asked for and written meanwhile."""
-        return self._away is not None
-
-    @property
-    def halted(self) -> bool:
-        """Whether the crawl's state can't be written, now or any more."""
-        return self.failed or self.away
 
     def begin(self, lease: Lease, now: float) -> Visit:
         """Begin the visit of a URL that was leased ``now``.
@@ -166,10 +137,8 @@ class Commits:
     def end(self, visit: Visit, outcome: str) -> None:
         """End a visit that says nothing of the network: write what it brought, then commit it.
 
-        One that failed may be postponed instead. Where a loop runs the answer comes later.
+        One that failed may be postponed instead.
         """
-        self.notice_sleep()
-        self.settle()
         if visit.is_over:
             return
         visit.is_over = True
@@ -189,17 +158,10 @@ class Commits:
             self._tally(visit)
             visit.discarded = self._frontier.discarded_by(visit)
             visit, lengths = self._stored(visit)
-            frontier = self._frontier
-            if isinstance(frontier, SteppedFrontier):
-                awaited = frontier.begin(frontier.ending(visit, due, lengths))
-                if awaited.goes_on(partial(self._answered, visit, awaited)):
-                    self.ending = awaited
-                else:
-                    self._ended(visit, awaited.result())
-            elif due is not None:
-                self._ended(visit, frontier.postpone(visit, due, lengths))
+            if due is not None:
+                self._ended(visit, self._frontier.postpone(visit, due, lengths))
             else:
-                self._ended(visit, frontier.commit(visit, lengths))
+                self._ended(visit, self._frontier.commit(visit, lengths))
         except LswcError as error:
             self.fail(error)
 
@@ -210,19 +172,6 @@ class Commits:
         if found is not None and visit.lease.referrer != found.href:
             times = visit.lease.redirects + 1
             visit.offers = [offer_like(visit, found, self._crawl.unit(found), times)]
-
-    def settle(self) -> None:
-        """See to it that no end is under way."""
-        if self.ending is not None:
-            self.ending.finish()
-
-    def _answered(self, visit: Visit, awaited: Awaited[bool]) -> None:
-        self.ending = None
-        try:
-            self._ended(visit, awaited.result())
-        except LswcError as error:
-            self.fail(error)
-        self.settled()
 
     def _ended(self, visit: Visit, has_ended: bool) -> None:
         """Take notice of an end: it leaves nothing if the lease was over. Raises LswcError."""
@@ -303,78 +252,14 @@ class Commits:
             self.fail(error)
         self._count("lswc/given_back")
 
-    def renew(self, now: float) -> None:
-        """Renew the leases, and leave out the visits whose leases expired. Raises LswcError."""
-        self._renewed = monotonic()
-        expired = [self.visits.pop(number, None) for number in self._frontier.renew(now)]
-        for visit in filter(None, expired):
-            visit.is_over = True
-        if expired:
-            logger.warning(
-                "leases ended, as this process stood still for longer than they last, or their "
-                "Redis was away: %d; what comes of their URLs here is left out",
-                len(expired),
-            )
-
-    def notice_sleep(self) -> None:
-        """See which leases are left, if this process may have stood still for too long."""
-        now = monotonic()
-        if now - self._renewed > self._crawl.lease_seconds and not self.halted:
-            try:
-                self.renew(now)
-            except LswcError as error:
-                self.fail(error)
-
     def fail(self, error: LswcError) -> None:
-        """Stop the crawl in order because its state can't be written; resume goes on from it.
-
-        If its store is only away, wait for it: what is under way is fetched anew then.
-        """
-        self.settle()
-        if isinstance(error, AwayError) and not self.failed and self._waits(error):
-            return
-        if not self.failed:
-            self.failed = True
+        """Stop the crawl in order because its state can't be written; resume goes on from it."""
+        if not self.halted:
+            self.halted = True
             for visit in self.visits.values():
                 visit.is_over = True
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
             self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
-
-    def _waits(self, error: AwayError) -> bool:
-        """Begin to wait for the store, or go on with it; False if that was for too long."""
-        now, longest = monotonic(), self._crawl.max_offline
-        if self._away is None:
-            logger.warning("%s; the crawl waits until it can go on with what is there", error)
-            self._away, self._wait, self._next_try = now, FIRST, now
-            for visit in self.visits.values():
-                visit.is_over = True
-            self.visits.clear()
-            self._count("lswc/store/away")
-        return not 0 < longest < now - self._away
-
-    def rejoin(self) -> bool:
-        """Go on with what the store holds, if it is there; tell whether it is.
-
-        What it doesn't know of this worker's files is moved aside: its URLs wait again.
-        """
-        now = monotonic()
-        if self._away is None or self.failed or now < self._next_try:
-            return False
-        self._next_try, self._wait = now + self._wait, min(2 * self._wait, LONGEST)
-        try:
-            self._frontier.rejoin()
-            self._archive.reopen(lambda: settle(self._crawl.folder, self._frontier))
-            records, folder = page_record.records, self._crawl.folder
-            self._frontier.hold(records(folder))
-            self._guest.limits.reload(records(folder), self._frontier.family_of)
-        except LswcError as error:
-            self.fail(error)
-            return False
-        logger.warning("the store is back after %.0f s: the crawl goes on", now - self._away)
-        self._away = None
-        self._saved = self._renewed = self.latest_end = monotonic()
-        self.joins += 1
-        return True
 
 
 def _forget(visit: Visit) -> None:

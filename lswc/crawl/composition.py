@@ -88,8 +88,6 @@ class Parts:
 
     def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
-        self.commits.settle()
-        self.leases.settle()
         self.readers.close()
         self.rendering.close()
         ends: tuple[Callable[[], None], ...] = (

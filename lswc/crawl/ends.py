@@ -194,7 +194,10 @@ class HarvestStopExtension:
         )
         if not expected_little:
             self._little_since = now
-        is_long = self._in_a_row >= IN_A_ROW * self._workers() or now - self._little_since >= LONG
+        is_long = (
+            self._in_a_row >= IN_A_ROW * (1 + self._frontier.elsewhere.workers)
+            or now - self._little_since >= LONG
+        )
         self._is_due = worth is None or (self._expects_little and is_long)
         promising = [cell for cell in cells if self._is_promising(cell)]
         seed = self._unread_seed() if self._is_due else None
@@ -227,10 +230,6 @@ class HarvestStopExtension:
                     return self._seeds[-1]
                 self._seeds.pop()
         return None
-
-    def _workers(self) -> int:
-        here, elsewhere = self._frontier.others()
-        return 1 + len(here) + elsewhere
 
 
 def _left(promising: Iterable[CellHarvest], seed: str | None) -> str:

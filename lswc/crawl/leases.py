@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.errors import LswcError
-from lswc.frontier.contract import SteppedFrontier
 from lswc.frontier.visit import FollowedLink, offer_like
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.urls import parse
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.steps import Awaited, Steps
     from lswc.frontier.visit import Lease, Visit
     from lswc.guest.guest import Guest
     from lswc.guest.twins import Twins
@@ -76,9 +73,8 @@ class IdleConnections:
 class Leases:
     """Hands out the frontier's URLs. Methods raise LswcError.
 
-    Where a loop runs the answer of a store that is another process comes later: ``answered`` is
-    called then. What it leased is ``ready`` until it is handed out. While the crawl ``may_end``,
-    ``asked_for`` is called, with the time, before the next URL is looked for: it may ``finish`` it.
+    While the crawl ``may_end``, ``asked_for`` is called, with the time, before the next URL is
+    looked for: it may ``finish`` it.
     """
 
     def __init__(
@@ -93,15 +89,10 @@ class Leases:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
         self._commits, self._stats, self._twins = commits, stats, twins
         twins.parted = self._retry_twins
-        self.answered: Callable[[], None] = lambda: None
         self.may_end = False
         self.asked_for: Callable[[float], None] = lambda now: None
         self.ends_after = ""
         """What is still to be asked for before the crawl ends, in words; "" while no end is due."""
-        self.ready: Visit | None = None
-        self._asked: Awaited[Lease | None] | None = None
-        self._none: float | None = None
-        """The latest end that the store knew when it answered that there is no URL."""
         self.idle = IdleConnections()
         self._ends_because = ""
         self._confirms: Callable[[], bool] | None = None
@@ -125,13 +116,6 @@ class Leases:
         self._frontier.offer(offers)
         return len(offers)
 
-    def take_fed_seeds(self) -> None:
-        """Offer the seeds that users fed to the running crawl."""
-        with self._frontier.fed_seeds() as addresses:
-            if addresses:
-                self.offer_seeds(addresses)
-                logger.info("%d seeds were fed", len(addresses))
-
     def _retry_failed(self) -> None:
         """Make pending what couldn't be had, if the crawl's user wants that."""
         if self._crawl.retry_failed:
@@ -148,8 +132,7 @@ class Leases:
     def next(self, now: float) -> Visit | None:
         """Begin the visit of the next URL that may be asked for; None if there is none now.
 
-        Or if the store hasn't answered yet (``is_waiting``). ``now`` in seconds on a monotonic
-        clock.
+        ``now`` in seconds on a monotonic clock.
         """
         self._has_more = False
         for _ in range(AT_ONCE):
@@ -182,13 +165,11 @@ class Leases:
     def take_owed(self) -> None:
         """Make pending what was asked for by another name of its server, and isn't there."""
         if owed := self._twins.owed:
-            self._commits.settle()
             self._twins.owed = set()
             self._frontier.retry([Outcome.TWIN], lambda address, depth: address in owed)
 
     def _retry_twins(self) -> None:
         """Make pending what was asked for by another name, as that shows something else."""
-        self._commits.settle()
         try:
             self._frontier.retry([Outcome.TWIN])
         except LswcError as error:
@@ -196,57 +177,19 @@ class Leases:
 
     def lease(self, now: float) -> Visit | None:
         """Begin the visit of the next URL, whether or not it may be asked for; None as ``next``."""
-        self._commits.notice_sleep()
-        visit, self.ready = self.ready, None
-        return self._ask(now) if visit is None or visit.is_over else visit
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the store hasn't answered yet what ended, or which URL is next."""
-        return self._asked is not None or self._commits.ending is not None
-
-    def _ask(self, now: float) -> Visit | None:
-        """Ask for the next URL, if it may be; begin its visit if the answer is there at once."""
-        commits, frontier = self._commits, self._frontier
-        known, self._none = self._none, None
-        if self.is_waiting:
-            return None
+        commits = self._commits
         if self.may_end and not self._ends_because:
             self.asked_for(now)
         if self._crawl.in_order and (commits.visits or now < commits.rested):
             return None
-        if known == commits.latest_end:
-            lease = None
-        elif isinstance(frontier, SteppedFrontier):
-            awaited = frontier.begin(self._leasing(frontier, now))
-            if awaited.goes_on(partial(self._heard, now, commits.latest_end, awaited)):
-                self._asked = awaited
-                return None
-            lease = awaited.result()
-        else:
-            lease = self._leased(now)
+        lease = self._leased(now)
         if lease is None or self.idle.since is not None:
             self._count_idle(lease, now)
         if lease is not None:
             return commits.begin(lease, now)
         if self._ends_because and not self._ends(now):
-            return self._ask(now)
+            return self.lease(now)
         return None
-
-    def _heard(self, now: float, after: float, awaited: Awaited[Lease | None]) -> None:
-        """Take notice of the answer to what was asked after an end."""
-        self._asked = None
-        commits = self._commits
-        try:
-            lease = awaited.result()
-            self._count_idle(lease, now)
-            if lease is None:
-                self._none = after
-            elif not commits.halted:  # else the store forgets it when it is joined again
-                self.ready = commits.begin(lease, now)
-        except LswcError as error:
-            commits.fail(error)
-        self.answered()
 
     def _count_idle(self, lease: Lease | None, now: float) -> None:
         if lease is None and self._frontier.holds_back:
@@ -255,17 +198,6 @@ class Leases:
             self._stats.set_value("lswc/connections idle/seconds", round(self.idle.seconds, 1))
             if seconds > LONG:
                 self._stats.inc_value("lswc/connections idle/long")
-
-    def settle(self) -> None:
-        """See to it that nothing is asked for."""
-        if self._asked is not None:
-            self._asked.finish()
-
-    def give_back(self) -> None:
-        """Give back what was leased and is asked for no more."""
-        visit, self.ready = self.ready, None
-        if visit is not None:
-            self._commits.give_back(visit)
 
     def _leased(self, now: float) -> Lease | None:
         """Lease what is to be had first; None if nothing is."""
@@ -276,18 +208,6 @@ class Leases:
             else:
                 lease = frontier.lease_among(servers, now) if servers else frontier.lease(now)
             if lease is not None:
-                return lease
-        return None
-
-    def _leasing(self, frontier: SteppedFrontier, now: float) -> Steps[Lease | None]:
-        """Do what ``_leased`` does, in steps."""
-        for servers in self._turns(now):
-            if servers is None:
-                steps = frontier.leasing_requisite(now)
-            else:
-                some = bool(servers)
-                steps = frontier.leasing_among(servers, now) if some else frontier.leasing(now)
-            if (lease := (yield from steps)) is not None:
                 return lease
         return None
 
@@ -332,8 +252,6 @@ class Leases:
         and again until other workers fetch nothing either, for what they find may change it.
         """
         self._ends_because, self._confirms = reason, confirms
-        self.settle()
-        self.give_back()
         self._ends(monotonic())
 
     def _ends(self, now: float) -> bool:

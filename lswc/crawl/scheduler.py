@@ -43,13 +43,12 @@ class TierScheduler(BaseScheduler):
         self._commits, self._leases, self._guest = parts.commits, parts.leases, parts.guest
         self._retries = Retries(parts.crawl, parts.commits, parts.guest.admission, parts.twins)
         self._most = 0
-        self._waits = self._has_warned = False
+        self._has_warned = False
         self._orphans: set[int] = set()
         self._wake_up: Any = None
         self._wake_time = 0.0
         parts.guest.network.resumed = self._wake_now
         parts.upkeep.changed = self._changed
-        parts.commits.settled = parts.leases.answered = self._answered
         connect = crawler.signals.connect
         connect(self._item_ended, signals.item_dropped)
         connect(self._item_ended, signals.item_error)
@@ -75,7 +74,6 @@ class TierScheduler(BaseScheduler):
     def close(self, reason: str) -> None:
         """Close the crawl; what isn't finished stays pending."""
         self._parts.upkeep.stop()
-        self._waits = False
         if self._wake_up is not None:
             self._wake_up.cancel()
         self._parts.close(reason)
@@ -116,10 +114,9 @@ class TierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         commits, network = self._commits, self._guest.network
         under_way = len(commits.visits) - len(self._retries.waiting) - len(network.waiting)
-        if under_way - (self._leases.ready is not None) >= self._most or commits.halted:
+        if under_way >= self._most or commits.halted:
             return None
         if self._guest.halt or network.paused:
-            self._leases.give_back()
             return None
         now = monotonic()
         try:
@@ -128,9 +125,7 @@ class TierScheduler(BaseScheduler):
                 return retry
             visit = None if self._guest.is_full else self._leases.next(now)
             if visit is None:
-                self._waits = self._leases.is_waiting
-                if not self._waits:
-                    self._wake_later(now)
+                self._wake_later(now)
                 return None
         except LswcError as error:
             commits.fail(error)
@@ -151,12 +146,6 @@ class TierScheduler(BaseScheduler):
                 return retry
             self._commits.end(visit, paused)
         return None
-
-    def _answered(self) -> None:
-        """Let the engine ask again, if the next URL waited for what the store has answered."""
-        if self._waits:
-            self._waits = False
-            self._go_on()
 
     def _wake_later(self, now: float) -> None:
         ready = None if self._guest.is_full else self._leases.next_ready(now)
@@ -190,8 +179,6 @@ class TierScheduler(BaseScheduler):
         """Tell whether URLs are left. Asked only when nothing runs, so it also ends visits
         that no signal ended, once they were seen twice in a row."""
         commits, network = self._commits, self._guest.network
-        if not commits.halted and (self._leases.is_waiting or self._leases.ready is not None):
-            return True
         network.settle()
         under_way = {number for number, visit in commits.visits.items() if not visit.is_over}
         left = under_way - self._retries.visits - network.held
@@ -202,11 +189,10 @@ class TierScheduler(BaseScheduler):
                 commits.commit(visit, Outcome.LOST)
         self._orphans = left
         if commits.halted:
-            return commits.away and not commits.failed
+            return False
         try:
             if self._retries.waiting or self._leases.goes_on:
                 return True
-            self._leases.take_fed_seeds()
             return self._leases.stays()
         except LswcError as error:
             commits.fail(error)

@@ -1,4 +1,4 @@
-"""Stores that a crawl opens: frontier, instructions, the guest's; in its folder or in Redis."""
+"""Stores that a crawl opens in its folder: frontier, instructions, the guest's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
+from lswc.frontier import FRONTIER_FILE, open_frontier, sqlite_report
 from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.experience import taught_by
 from lswc.guest.control import InFolder
@@ -41,10 +41,6 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         least_worth=crawl.stop_harvest,
         day=seconds_a_day(crawl.web),
     )
-    if names_redis(crawl.store):
-        from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
-
-        return workers.join(crawl, settings, terms)
     return open_frontier(crawl.store, crawl.folder, crawl.strategy, crawl.identity, terms)
 
 
@@ -55,10 +51,6 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         raise ConfigError(
             f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
         )
-    if names_redis(crawl.experience):
-        from lswc.crawl import workers
-
-        return workers.read_experience(crawl, settings)
     folder = Path(crawl.experience)
     opened = sqlite_report.opened(folder / FRONTIER_FILE)
     return taught_by(folder, opened, crawl.language.tag, crawl.strategy.value)
@@ -66,10 +58,6 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
 
 def control_of(crawl: Crawl, frontier: Frontier) -> Instructions:
     """Return what people say to a crawl: in its folder, or to all workers together."""
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.control(frontier)
     return InFolder(crawl.folder)
 
 
@@ -80,32 +68,17 @@ def seen_paragraphs_of(crawl: Crawl, frontier: Frontier) -> SeenParagraphs | Non
     """
     if not crawl.reading.clean_text:
         return None
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
+    from lswc.frontier.seen_paragraphs import SeenParagraphs
 
-        return workers.seen_paragraphs(frontier)
-    from lswc.frontier.seen_paragraphs import InFile
-
-    return InFile(crawl.folder)
+    return SeenParagraphs(crawl.folder)
 
 
 def learned_of(crawl: Crawl, frontier: Frontier) -> Learned:
     """Return what the crawl learned of servers so far; the caller closes it. Raises LswcError."""
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.learned(frontier)
     return Learned(crawl.folder / LEARNED_FILE)
 
 
 def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
-    """Return what the guest keeps: in the crawl's folder, or shared by all workers.
-
-    Raises LswcError.
-    """
-    if names_redis(crawl.store):
-        from lswc.crawl import workers
-
-        return workers.guest_stores(crawl, frontier, control)
+    """Return what the guest keeps in the crawl's folder. Raises LswcError."""
     backoff = Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
     return Stores(crawl.folder, frontier, OwnSlots(), control, backoff)

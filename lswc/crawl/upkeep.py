@@ -1,8 +1,7 @@
-"""Upkeep of a running crawl: leases are renewed, instructions obeyed, its files looked after."""
+"""Upkeep of a running crawl: instructions are obeyed, its files looked after."""
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import create_looping_call
@@ -59,27 +58,22 @@ class Upkeep:
         self._looking.stop()
 
     def tend(self) -> None:
-        """Renew the leases, look after the files, take the seeds that were fed."""
+        """Look after the files and the slots."""
         if not self._commits.halted:
             try:
                 self._archive.check()
                 self._guest.renew()
-                self._commits.renew(monotonic())
-                self._leases.take_fed_seeds()
                 self._leases.take_owed()
             except LswcError as error:
                 self._commits.fail(error)
 
     def look(self) -> bool:
         """Look at the disk and at the instructions, and obey; tell whether anything changed."""
-        if self._commits.rejoin():
-            self._go_on()
         if self._commits.halted:
             return False
         before = self._guest.halt
         try:
             changed, allows = self._guest.look()
-            self._learned.look()
             if changed:
                 self._obey(allows)
         except LswcError as error:
@@ -90,17 +84,8 @@ class Upkeep:
             self.changed()
         return changed
 
-    def _go_on(self) -> None:
-        """Say again what a store that was away may not know."""
-        try:
-            self._leases.offer_seeds(self._crawl.seeds)
-        except LswcError as error:
-            self._commits.fail(error)
-        self.changed()
-
     def _obey(self, allows: bool) -> None:
         """End what is under way in blocked places; make pending what is allowed again."""
-        self._commits.settle()
         is_blocked = self._guest.admission.is_blocked
         self._archive.forget(is_blocked)
         self._guest.network.forget(is_blocked)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms
-from lswc.frontier.shards import CLUSTER
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ __all__ = [
     "names_redis",
     "open_frontier",
 ]
+
+CLUSTER = "redis+cluster://"
+"""Scheme of a Redis Cluster."""
 
 FRONTIER_FILE = "frontier.db"
 """Name of the SQLite frontier in the crawl folder."""

@@ -324,12 +324,9 @@ class Reader(ABC):
         """Return what is known of a page that is visited again; None of another."""
         return None
 
-    def finished(self) -> Iterator[tuple[str, str]] | None:
-        """Yield every finished URL and its outcome; None if the store doesn't keep them.
-
-        That of a requisite begins with OF_REQUISITE.
-        """
-        return None
+    @abstractmethod
+    def finished(self) -> Iterator[tuple[str, str]]:
+        """Yield every finished URL and its outcome, that of a requisite after OF_REQUISITE."""
 
     @abstractmethod
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:

@@ -10,7 +10,6 @@ import logging
 from time import time
 from typing import TYPE_CHECKING, Self
 
-import msgspec
 from msgspec.structs import replace
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
@@ -20,7 +19,7 @@ from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.monitor.course import Course, Point, read_all, times, write_now
 from lswc.monitor.observer import Observer
-from lswc.monitor.snapshot import CLOSED, CLOSING, OFFLINE, Snapshot, of_workers
+from lswc.monitor.snapshot import CLOSED, CLOSING, Snapshot, of_workers
 from lswc.monitor.summary import SUMMARY, write
 
 if TYPE_CHECKING:
@@ -70,12 +69,8 @@ class Recorder:
         self._task.start(EVERY)
 
     def _record(self) -> None:
-        if self._parts.commits.failed:
+        if self._parts.commits.halted:
             self._announce(_ended(self._latest, CLOSING, ""))
-            return
-        if self._parts.commits.away:
-            self._announce(_ended(self._latest, OFFLINE, "Redis is away"))
-            self._write(self._latest, None)
             return
         try:
             self._keep(self.observer.take(), at_end=False)
@@ -117,11 +112,6 @@ class Recorder:
         self._announce(snapshot)
         point = Point.of(snapshot) if at_end or self._course.is_due else None
         self._write(snapshot, point)
-        self._parts.frontier.tell(
-            msgspec.json.encode(snapshot).decode(),
-            point.line() if point is not None else "",
-            0.0 if at_end else self._course.every,
-        )
 
     def _write(self, snapshot: Snapshot, point: Point | None) -> None:
         """Write the files. A disk that is full is left to what writes the crawl itself."""

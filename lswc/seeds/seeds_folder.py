@@ -64,7 +64,6 @@ class SeedsFolderExtension:
         self._taken: dict[Path, _Stamp] = {}
         self._met: set[int] = set()
         self._taking: Future[None] | None = None
-        self._joins = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -101,10 +100,6 @@ class SeedsFolderExtension:
         if self._commits.halted or (self._taking is not None and not self._taking.done()):
             return
         self._taking = None
-        if self._joins != self._commits.joins:  # it may be an older store, that knows less
-            self._joins = self._commits.joins
-            self._taken.clear()
-            self._met.clear()
         seen, self._seen = self._seen, self._stamps()
         for path, stamp in self._seen.items():
             if stamp == seen.get(path) != self._taken.get(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import ceil, floor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.cli.command import KEY, UserCommand, one, option
@@ -12,7 +11,6 @@ from lswc.cli.progress_lines import working
 from lswc.cli.tables import counted as counts_table
 from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
-from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
@@ -27,15 +25,10 @@ if TYPE_CHECKING:
 class Command(UserCommand):
     """Shows the frontier in a crawl folder or in Redis, also while the crawl runs."""
 
-    usage = "<crawl folder> | redis://... [--rebalance redis://...,...] [--key NAME]"
+    usage = "<crawl folder> | redis://... [--key NAME]"
     summary = "Show a crawl's frontier: URLs, servers, why URLs were discarded"
     options = (
         option("--top", "cells and servers to show (default: 10)", 10),
-        option(
-            "--rebalance",
-            "move sites to Redis servers that the crawl gets: LSWC_FRONTIER as it is to be",
-            "",
-        ),
         KEY,
     )
 
@@ -43,9 +36,6 @@ class Command(UserCommand):
         name = one(args, "crawl folder, or one Redis")
         if opts.top < 1:
             raise ConfigError(f"--top must be at least 1, and {opts.top} isn't")
-        if opts.rebalance:
-            self._rebalance(name, opts)
-            return
         from msgspec.structs import replace
 
         from lswc.monitor.snapshot import counted
@@ -61,27 +51,6 @@ class Command(UserCommand):
         console = terminal()
         for part in shown(snapshot):
             console.print(part)
-
-    def _rebalance(self, place: str, opts: argparse.Namespace) -> None:
-        """Move shards to the servers that a crawl gets, and say what was moved."""
-        from lswc.crawl.crawl_folder import without_login
-        from lswc.crawl.workers import named
-        from lswc.frontier import names_redis
-        from lswc.frontier.rebalance import rebalanced
-
-        if not names_redis(opts.rebalance):
-            raise ConfigError(f"--rebalance isn't the URL of Redis servers: {opts.rebalance!r}")
-        folder, address = (Path(), place) if names_redis(place) else (Path(place), "")
-        before, key = named(self.project_settings, address, opts.key, folder)
-        after, _ = named(self.project_settings, opts.rebalance, key, Path())
-        with working() as say:
-            moved = rebalanced(before, after, key, say)
-        print(
-            f"Moved {numbered(moved.pending, 'pending URL')} and {moved.finished:,} finished, of"
-            f" {numbered(moved.servers, 'web server')} on {numbered(moved.sites, 'site')};"
-            f" {numbered(moved.sent, 'byte')} sent."
-        )
-        print(f"Start the workers with -s LSWC_FRONTIER={without_login(opts.rebalance)}")
 
 
 def shown(snapshot: Snapshot) -> Iterator[Table | str]:

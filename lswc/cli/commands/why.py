@@ -15,9 +15,8 @@ from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
-    from contextlib import AbstractContextManager
 
-    from lswc.frontier.report import HeldPage, Reader, Standing
+    from lswc.frontier.report import HeldPage, Standing
     from lswc.guest.control import Control
     from lswc.monitor.story import Story
 
@@ -38,7 +37,6 @@ class Command(UserCommand):
         if len(args) != 2:
             raise UsageError("name one crawl folder and one URL", print_help=False)
         from lswc.archive.url_history import history
-        from lswc.crawl.crawl_folder import names_a_redis
         from lswc.frontier import FRONTIER_FILE
         from lswc.guest.control import Control
         from lswc.monitor.story import pattern_against, story
@@ -48,8 +46,7 @@ class Command(UserCommand):
         crawl, url = Path(args[0]), args[1].strip()
         if "://" not in url:
             raise UsageError(f"{url!r} isn't a URL, such as http://{url}/", print_help=False)
-        in_redis = bool(opts.redis) or names_a_redis(crawl)
-        has_frontier = in_redis or (crawl / FRONTIER_FILE).exists()
+        has_frontier = (crawl / FRONTIER_FILE).exists()
         canonical = parse(url) if has_frontier else None
         with working() as say:
             say("log", 0, 0)
@@ -59,7 +56,7 @@ class Command(UserCommand):
             say("frontier", 0, 0)
             standing, held = None, None
             if canonical:
-                standing, held = self._known(crawl, canonical.href, opts)
+                standing, held = self._known(crawl, canonical.href)
         found = story(*log, standing, _MOST, has_frontier=has_frontier)
         _show(url, found)
         if held is not None:
@@ -72,23 +69,12 @@ class Command(UserCommand):
         from lswc.guest.control import read
         from lswc.monitor.stored import stored
 
-        return read(stored(opts.redis or str(crawl), opts.key, self.project_settings).kept)
+        return read(stored(str(crawl), opts.key, self.project_settings).kept)
 
-    def _known(
-        self, crawl: Path, url: str, opts: argparse.Namespace
-    ) -> tuple[Standing | None, HeldPage | None]:
+    def _known(self, crawl: Path, url: str) -> tuple[Standing | None, HeldPage | None]:
         from lswc.frontier import FRONTIER_FILE, sqlite_report
 
-        opened: AbstractContextManager[Reader]
-        if opts.redis or not (crawl / FRONTIER_FILE).exists():
-            from lswc.crawl import workers
-            from lswc.frontier.sharded_report import opened_all
-
-            named = workers.named(self.project_settings, opts.redis, opts.key, crawl)
-            opened = opened_all(*named)
-        else:
-            opened = sqlite_report.opened(crawl / FRONTIER_FILE)
-        with opened as frontier:
+        with sqlite_report.opened(crawl / FRONTIER_FILE) as frontier:
             return frontier.standing(url), frontier.held(url)
 
 

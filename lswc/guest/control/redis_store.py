@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.redis_script import Connection
+from redis.exceptions import RedisError
+
+from lswc.errors import AwayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +18,8 @@ class InRedis:
     """In two keys of a crawl in Redis: ``{name}:control`` and ``{name}:control:history``."""
 
     def __init__(self, client: Redis, name: str) -> None:
-        self._connection = Connection(client, name)
-        self._key = f"{self._connection.prefix}control"
+        self._client = client
+        self._key = f"{name}:control"
 
     def version(self) -> object:
         return self._asked("get", self._key)
@@ -44,5 +46,7 @@ class InRedis:
         return [line.decode(errors="replace") for line in found]
 
     def _asked(self, command: str, *arguments: object) -> Any:
-        with self._connection.errors():
-            return getattr(self._connection.client, command)(*arguments)
+        try:
+            return getattr(self._client, command)(*arguments)
+        except (RedisError, OSError) as error:
+            raise AwayError(f"Redis: {error}") from error
