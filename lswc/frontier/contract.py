@@ -172,11 +172,6 @@ class Share:
         self.credit = 0.0
         self.turn = 0
 
-    @property
-    def is_off(self) -> bool:
-        """Whether the unproven may have all."""
-        return self.share >= 1
-
     def may(self, family: int) -> bool:
         """Tell whether there is credit for a request to a site of a family."""
         return self.credit >= self._cost(family)
@@ -209,7 +204,7 @@ def site_of(server: str) -> str:
 
 
 FORMAT = 18
-"""Version of what the stores keep: a crawl of another one is refused."""
+"""Version of what a store keeps: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
 """Tells by a URL and its depth whether it is wanted."""
@@ -363,7 +358,7 @@ class Stock(ABC):
     @property
     @abstractmethod
     def unfinished(self) -> int:
-        """Number of URLs pending, or leased by this worker or another: 0 ends the crawl."""
+        """Number of URLs pending or leased: where all workers have 0, the crawl ends."""
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first: what they hold, and should bring.
@@ -403,7 +398,7 @@ class Stock(ABC):
 
 
 class Frontier(Stock):
-    """One contract for every store. ``elsewhere`` is what other workers of the crawl have."""
+    """What a crawl asks of its store. ``elsewhere`` is what other workers of the crawl have."""
 
     elsewhere: Elsewhere = ALONE
 
@@ -418,7 +413,7 @@ class Frontier(Stock):
     def discarded_by(self, visit: Visit) -> list[str]:
         """Return the pending URLs that the visit's page makes the strategy discard, once committed.
 
-        What other workers find meanwhile is only counted, and so are URLs that were postponed.
+        URLs that were postponed are only counted.
         """
         if not may_discard(visit, self._strategy):
             return []  # without asking
@@ -454,8 +449,7 @@ class Frontier(Stock):
     def lease_requisite(self, now: float) -> Lease | None:
         """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.
 
-        ``now`` as there. None if there is none now. Of requisites that were postponed some stores
-        only know by ``lease`` that they are due.
+        ``now`` as there. None if there is none now.
         """
 
     @property
@@ -467,8 +461,7 @@ class Frontier(Stock):
     def next_ready(self) -> float | None:
         """Return when ``lease`` is worth another try though nothing is offered or finished here.
 
-        That is when the next resting server is rested, or when it's time to see what other
-        workers did; None if neither will be.
+        That is when the next server is rested; None if none rests.
         """
 
     @abstractmethod
