@@ -117,9 +117,7 @@ class Shared:
         ]
         return min([*times, self.now - self._start + 0.25])
 
-    def statuses(
-        self, units: set[str], lease: Lease, counted: float | None
-    ) -> dict[str, Status]:
+    def statuses(self, units: set[str], lease: Lease, counted: float | None) -> dict[str, Status]:
         return self._owner[id(lease)].frontier.statuses(units, lease, counted)
 
     def commit(self, visit: Visit) -> None:

@@ -218,7 +218,7 @@ OF_REQUISITE = "requisite: "
 """Stands before the outcome of a requisite where a page may have the same URL."""
 
 OF_ELSEWHERE = "elsewhere: "
-"""Stands before the outcome of a URL that another worker finished, before it gave the site away."""
+"""Stands before a worker's number, and the outcome of a URL that it finished and gave away."""
 
 OF_READERS = (Outcome.SPIDER_ERROR, Outcome.READER_DIED, Outcome.READING_TOO_LONG)
 """Outcomes of pages of which nothing could be read, by a fault of ours."""

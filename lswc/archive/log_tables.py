@@ -159,6 +159,21 @@ def tables(journal: Path) -> tuple[pa.Table, pa.Table]:
     ).unify_dictionaries()
 
 
+def pairs(crawl: Path) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield the attempts and the links of a crawl, oldest first: a pair for each file of the log.
+
+    Raises ArchiveError.
+    """
+    folder = crawl / "log"
+    try:
+        for path in sorted(folder.glob("attempts-*.parquet")):
+            yield pq.read_table(path), pq.read_table(_links_of(path))
+        for path in journals(folder):
+            yield tables(path)
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{folder} is damaged: {error}") from error
+
+
 def scan(crawl: Path, kind: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """Yield the "attempts" or "links" of a crawl, oldest first: a log is larger than memory.
 

@@ -19,9 +19,10 @@ from lswc.cli.tables import lines_table, terminal
 from lswc.crawl import crawl_file, profiles
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.seed_files import list_of
-from lswc.crawl.stores import control_of, frontier_of
-from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, open_frontier
+from lswc.crawl.stores import frontier_of
+from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.frontier.visit import Visit
+from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome
 from lswc.plurals import numbered
@@ -151,12 +152,12 @@ def _first(crawl: Crawl, settings: BaseSettings) -> tuple[list[str], dict[str, s
     seeds = [crawl.seed(address) for address in crawl.seeds]
     reasons = Counter(str(seed) for seed in seeds if isinstance(seed, Outcome))
     left_out = {f"seeds left out, {reason}": f"{n:,}" for reason, n in reasons.items()}
-    if not (names_redis(crawl.store) or (crawl.folder / FRONTIER_FILE).exists()):
+    if not (crawl.folder / FRONTIER_FILE).exists():
         with closing(open_frontier(MEMORY, crawl.folder, crawl.strategy, crawl.identity)) as new:
             new.offer([seed for seed in seeds if not isinstance(seed, Outcome)])
             return list(_ended_at_once(new)), left_out
     with closing(frontier_of(crawl, settings)) as frontier:
-        control = at_start(control_of(crawl, frontier))
+        control = at_start(InFolder(crawl.folder))
         return list(_given_back(frontier, crawl, control)), left_out
 
 

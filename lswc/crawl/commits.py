@@ -61,8 +61,7 @@ if TYPE_CHECKING:
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 """After so many seconds, or bytes of the frontier's log, what is committed is made durable.
 
-Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
-once a checkpoint.
+Not more often: a page changes leaves all over the frontier, and each is written once a checkpoint.
 """
 
 _MISSING = ("status 400", "status 403", "status 404", "status 410")
@@ -75,12 +74,12 @@ class Commits:
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
     in order, for a reason; ``tallied`` is called with each visit that ends, before it is stored,
-    ``taken_back`` with visits that are given back with a page; ``pageless`` hears how URLs of
-    servers without a page ended, ``twins`` which aren't to be had.
+    ``taken_back`` with visits that are given back with a page; ``pageless`` hears how URLs of servers without a page ended,
+    ``twins`` which aren't to be had.
     ``rested`` is when every server has rested, if URLs go in order.
     """
 
-    halted = False
+    failed = False
     """Whether the crawl's state can't be written any more; nothing is, from then on."""
 
     def __init__(
@@ -103,6 +102,7 @@ class Commits:
         self.begun = Counter[bool]()
         """How many visits were begun, by whether they are of pages."""
         self.latest_end = self._saved = monotonic()
+        self._saves = False
         self.rested = 0.0
 
     def begin(self, lease: Lease, now: float) -> Visit:
@@ -112,7 +112,7 @@ class Commits:
         """
         if (before := self.visits.get(lease.id)) is not None:
             before.is_over = True
-        visit = self.visits[lease.id] = Visit(lease, now, is_over=self.halted)
+        visit = self.visits[lease.id] = Visit(lease, now, is_over=self.failed)
         self.begun[visit.is_page] += 1
         return visit
 
@@ -224,13 +224,28 @@ class Commits:
             return failed, self._archive.store(failed)
 
     def _save_if_due(self) -> None:
-        """Make durable what is committed: first the files, then what refers to them."""
+        """Make durable what is committed: first the files, then what refers to them.
+
+        Most of the frontier is, beside the crawl, before the rest takes a moment.
+        """
         now = monotonic()
-        if now - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES:
+        if not self._saves:
+            if now - self._saved <= SAVE_SECONDS and self._frontier.unsaved <= SAVE_BYTES:
+                return
+            self._archive.sync()
+            self._saves = True
+        if self._frontier.prepare_checkpoint():
             self._archive.sync()
             self._frontier.checkpoint()
             self._archive.rotate()
-            self._saved = now
+            self._saved, self._saves = now, False
+
+    def save(self) -> None:
+        """Make durable what is committed, at once: first the files, then what refers to them."""
+        self._archive.sync()
+        self._frontier.checkpoint()
+        self._archive.rotate()
+        self._saved, self._saves = monotonic(), False
 
     def give_back(self, visit: Visit) -> None:
         """End a visit as if its URL hadn't been asked for."""
@@ -254,8 +269,8 @@ class Commits:
 
     def fail(self, error: LswcError) -> None:
         """Stop the crawl in order because its state can't be written; resume goes on from it."""
-        if not self.halted:
-            self.halted = True
+        if not self.failed:
+            self.failed = True
             for visit in self.visits.values():
                 visit.is_over = True
             logger.error("%s; the crawl stops, and goes on from here when started again", error)

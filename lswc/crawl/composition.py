@@ -25,22 +25,22 @@ from lswc.crawl.readers import Readers
 from lswc.crawl.rendering import Rendering
 from lswc.crawl.requisite_offers import Requisites
 from lswc.crawl.scrapy_internet import ScrapyInternet
-from lswc.crawl.stores import (
-    control_of,
-    frontier_of,
-    guest_stores,
-    learned_of,
-    seen_paragraphs_of,
-)
+from lswc.crawl.stores import frontier_of, seen_paragraphs_of, shared_of
 from lswc.crawl.upkeep import Upkeep
 from lswc.crawl.walls import Walls
 from lswc.errors import LswcError
 from lswc.guest.admission import Reach
+from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import ControlInEffect
-from lswc.guest.guest import Guest
+from lswc.guest.guest import Guest, Stores
+from lswc.guest.learned import FILE as LEARNED_FILE
+from lswc.guest.learned import Learned
 from lswc.guest.network import PROBED, Network
 from lswc.guest.pageless import Pageless
+from lswc.guest.rests import FILE as BACKOFF_FILE
+from lswc.guest.rests import Backoff
 from lswc.guest.server_cookies import ServerCookies
+from lswc.guest.slots import OwnSlots
 from lswc.guest.twins import Twins
 from lswc.safety.server_limits import limits_of
 from lswc.urls import Url, parse
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.workers import Shared
     from lswc.frontier import Frontier
-    from lswc.guest.learned import Learned
+    from lswc.frontier.exchange.exchange import Exchange
     from lswc.safety.server_limits import Limits
 
 logger = logging.getLogger(__name__)
@@ -62,7 +63,8 @@ logger = logging.getLogger(__name__)
 class Parts:
     """The parts of a crawl under way in this process.
 
-    ``walls`` is None if no server is sent cookies.
+    ``walls`` is None if no server is sent cookies, ``shared`` unless other workers have sites of
+    the crawl.
     ``closing`` is called with the reason for which the crawl closes, while it can still be read.
     """
 
@@ -84,7 +86,13 @@ class Parts:
     pageless: Pageless
     twins: Twins
     walls: Walls | None
+    shared: Shared | None
     closing: Callable[[str], None] = lambda _: None
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """What this worker exchanges with others; None of a crawl that is alone."""
+        return None if self.shared is None else self.shared.exchange
 
     def close(self, reason: str = "") -> None:
         """Close the archive and the frontier; what isn't finished stays pending."""
@@ -94,7 +102,7 @@ class Parts:
             self.guest.close,
             self.learned.close,
             lambda: self.closing(reason),
-            lambda: self.archive.close(whole=not self.commits.halted),
+            lambda: self.archive.close(whole=not self.commits.failed),
         )
         for end in ends:
             try:
@@ -105,6 +113,8 @@ class Parts:
             self.earlier.close()
         if self.pages.paragraphs is not None:
             self.pages.paragraphs.close()
+        if self.shared is not None:
+            self.shared.close()
         self.frontier.close(self.commits.visits.values())
 
 
@@ -122,7 +132,10 @@ def _composed(
     settings, stats = crawler.settings, crawler.stats
     handles = _handles(crawl, settings.getint("CONCURRENT_REQUESTS"))
     frontier = opened.enter_context(closing(frontier_of(crawl, settings)))
-    control = ControlInEffect(control_of(crawl, frontier), stats.inc_value)
+    shared = shared_of(crawl, settings, frontier)
+    if shared is not None:
+        opened.callback(shared.close)
+    control = ControlInEffect(InFolder(crawl.folder), stats.inc_value)
     archive = Archive(
         crawl.folder,
         crawl.language.name,
@@ -143,17 +156,23 @@ def _composed(
     )
     limits = _limits(crawl, network, frontier)
     frontier.hold(page_record.records(crawl.folder))
-    paragraphs = seen_paragraphs_of(crawl, frontier)
+    paragraphs = seen_paragraphs_of(crawl)
     if paragraphs is not None:
         opened.callback(paragraphs.close)
-    stores = guest_stores(crawl, frontier, control)
-    opened.callback(stores.backoff.close)
-    learned = learned_of(crawl, frontier)
+    backoff = Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
+    opened.callback(backoff.close)
+    slots = OwnSlots() if shared is None else shared.slots
+    stores = Stores(crawl.folder, frontier, slots, control, backoff)
+    learned = Learned(crawl.folder / LEARNED_FILE)
     opened.callback(learned.close)
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     twins = commits.twins = Twins(learned)
     leases = Leases(crawl, frontier, guest, commits, stats, twins)
+    if shared is not None:
+        leases.feed = shared.feed
+        shared.exchange.saves = commits.save
+        shared.exchange.resends = shared.resends
     readers = Readers(crawl)
     walls = None
     if settings.getbool("COOKIES_ENABLED"):
@@ -180,7 +199,7 @@ def _composed(
         guest,
         commits,
         leases,
-        Upkeep(crawl, archive, guest, commits, leases, learned),
+        Upkeep(crawl, archive, guest, commits, leases, shared),
         readers,
         rendering,
         requisites,
@@ -203,6 +222,7 @@ def _composed(
         pageless,
         twins,
         walls,
+        shared,
     )
 
 

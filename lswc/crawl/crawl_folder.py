@@ -15,7 +15,7 @@ from lswc.archive.check.recovery import refuse_older, repair
 from lswc.archive.collection import collected
 from lswc.errors import ConfigError, writing
 from lswc.files import whole
-from lswc.frontier import FRONTIER_FILE, MEMORY, names_redis, sqlite_report
+from lswc.frontier import FRONTIER_FILE, MEMORY, sqlite_report
 from lswc.frontier.lock import lock
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 def check_records(folder: Path, store: str) -> None:
     """Refuse records whose frontier is gone, or older than they are. Raises LswcError."""
-    if names_redis(store):
-        return  # many workers know it: the frontier itself tells
     if not has_records(folder):
         return
     lock(folder).close()  # or a running crawl's files would be ahead of what is read of them
@@ -69,12 +67,11 @@ REDIS = "redis.json"
 class Place(NamedTuple):
     """Where a worker's crawl is: ``address`` of its Redis without a login, ``key`` its name there.
 
-    ``mark`` is what the crawl is known again by, ``worker`` the name of this one among its workers.
+    ``worker`` is the number of this one among its workers.
     """
 
     address: str
     key: str
-    mark: str
     worker: str
 
 
@@ -103,8 +100,8 @@ def remembered(folder: Path) -> Place | None:
 
 
 def names_a_redis(folder: Path) -> bool:
-    """Tell whether a folder is a worker's, whose crawl is in Redis."""
-    return not (folder / FRONTIER_FILE).exists() and remembered(folder) is not None
+    """Tell whether a folder is that of a worker, which shares a crawl."""
+    return remembered(folder) is not None
 
 
 def make_writable(folder: Path) -> None:

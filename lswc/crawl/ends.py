@@ -112,9 +112,9 @@ class HarvestStopExtension:
         self._commits, self._leases = commits, leases
         tallies = frontier.tallies()
         self._requests = tallies.get(TALLY, {}).get("requests", 0)
-        self._in_a_row = _in_a_row(tallies)
+        self._own_in_a_row = _in_a_row(tallies)
         self._looked = self._little_since = monotonic()
-        self._expects_little = self._in_a_row > 0
+        self._expects_little = self._own_in_a_row > 0
         self._is_due = self._is_over = self._has_said = False
         leases.may_end = self._expects_little
 
@@ -151,16 +151,16 @@ class HarvestStopExtension:
             self._look()
         if self._expects_little:
             visit.tally[TALLY, REQUESTS_IN_A_ROW] += requests
-        elif self._in_a_row:
-            visit.tally[TALLY, REQUESTS_IN_A_ROW] -= self._in_a_row
-            self._in_a_row = 0
+        elif self._own_in_a_row:
+            visit.tally[TALLY, REQUESTS_IN_A_ROW] -= self._own_in_a_row
+            self._own_in_a_row = 0
 
     def next_is_asked_for(self, now: float) -> None:
         """End the crawl if that is due; else see whether what is promising was fetched.
 
         ``now`` in seconds on a monotonic clock. Raises LswcError.
         """
-        if self._commits.halted:
+        if self._commits.failed:
             return
         if self._expects_little and now - self._looked > (AGAIN if self._is_due else LONG / 10):
             self._look()
@@ -184,9 +184,10 @@ class HarvestStopExtension:
 
     def _look(self) -> None:
         """See whether little is expected now, and has been for some time. Raises LswcError."""
-        cells, now = self._frontier.cells(), monotonic()
+        cells, now = self._frontier.cells_everywhere(), monotonic()
         self._looked = now
-        self._in_a_row = _in_a_row(self._frontier.tallies())
+        self._own_in_a_row = _in_a_row(self._frontier.tallies())
+        in_a_row = self._own_in_a_row + _in_a_row(self._frontier.elsewhere.tallies)
         worth = forecast(cells, AHEAD).next_worth
         expected_little, self._expects_little = (
             self._expects_little,
@@ -195,7 +196,7 @@ class HarvestStopExtension:
         if not expected_little:
             self._little_since = now
         is_long = (
-            self._in_a_row >= IN_A_ROW * (1 + self._frontier.elsewhere.workers)
+            in_a_row >= IN_A_ROW * (1 + self._frontier.elsewhere.workers)
             or now - self._little_since >= LONG
         )
         self._is_due = worth is None or (self._expects_little and is_long)
@@ -205,6 +206,8 @@ class HarvestStopExtension:
         restricts = self._is_due and (self._learns or seed is None)
         self._frontier.restrict({c.cell for c in promising} if restricts else None)
         left = _left(promising, seed) if self._is_due else ""
+        if self._is_due and not left and self._frontier.elsewhere.seeds:
+            left = "seeds of other workers"
         self._is_over = self._is_due and not left
         self._leases.may_end = self._expects_little or self._is_due
         self._leases.ends_after = left

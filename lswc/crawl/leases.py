@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.errors import LswcError
+from lswc.errors import AwayError, LswcError
 from lswc.frontier.visit import FollowedLink, offer_like
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.urls import parse
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.feed import Feed
     from lswc.frontier import Frontier
     from lswc.frontier.visit import Lease, Visit
     from lswc.guest.guest import Guest
@@ -73,8 +75,8 @@ class IdleConnections:
 class Leases:
     """Hands out the frontier's URLs. Methods raise LswcError.
 
-    While the crawl ``may_end``, ``asked_for`` is called, with the time, before the next URL is
-    looked for: it may ``finish`` it.
+    ``feed`` has further seeds, None unless other workers share the crawl. While it ``may_end``,
+    ``asked_for`` is called, with the time, before the next URL is looked for: it may ``finish`` it.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Leases:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
         self._commits, self._stats, self._twins = commits, stats, twins
         twins.parted = self._retry_twins
+        self.feed: Feed | None = None
         self.may_end = False
         self.asked_for: Callable[[float], None] = lambda now: None
         self.ends_after = ""
@@ -115,6 +118,15 @@ class Leases:
             self._stats.inc_value(f"lswc/discarded/{reason}")
         self._frontier.offer(offers)
         return len(offers)
+
+    def take_fed_seeds(self) -> None:
+        """Offer the seeds that users fed to the running crawl."""
+        if self.feed is None:
+            return
+        with suppress(AwayError), self.feed.seeds() as addresses:
+            if addresses:
+                self.offer_seeds(addresses)
+                logger.info("%d seeds were fed", len(addresses))
 
     def _retry_failed(self) -> None:
         """Make pending what couldn't be had, if the crawl's user wants that."""
@@ -281,8 +293,7 @@ class Leases:
         return True
 
     def _others_fetch(self) -> bool:
-        with self._frontier.reading() as reader:
-            return reader.leased() > 0
+        return self._frontier.elsewhere.leased > 0
 
     @property
     def goes_on(self) -> bool:
@@ -295,6 +306,8 @@ class Leases:
     def stays(self) -> bool:
         """Tell whether URLs are left that are worth to wait for, or pages to visit again."""
         self.take_owed()
+        if self._frontier.elsewhere.waits:
+            return True
         if self._frontier.held:
             self._held_at = monotonic()
             return True

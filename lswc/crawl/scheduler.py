@@ -114,9 +114,7 @@ class TierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         commits, network = self._commits, self._guest.network
         under_way = len(commits.visits) - len(self._retries.waiting) - len(network.waiting)
-        if under_way >= self._most or commits.halted:
-            return None
-        if self._guest.halt or network.paused:
+        if under_way >= self._most or commits.failed or self._guest.halt or network.paused:
             return None
         now = monotonic()
         try:
@@ -188,11 +186,12 @@ class TierScheduler(BaseScheduler):
                 logger.warning("request lost: %s", visit.url)
                 commits.commit(visit, Outcome.LOST)
         self._orphans = left
-        if commits.halted:
+        if commits.failed:
             return False
         try:
             if self._retries.waiting or self._leases.goes_on:
                 return True
+            self._leases.take_fed_seeds()
             return self._leases.stays()
         except LswcError as error:
             commits.fail(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from asyncio import ensure_future
-from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,9 @@ from lswc.crawl import browsers, placement, profiles
 from lswc.crawl.composition import Parts, compose
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.file_handles import Handles
-from lswc.crawl.stores import control_of, frontier_of
+from lswc.crawl.stores import frontier_of
 from lswc.errors import ConfigError
+from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import at_start
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ class LswcSpider(Spider):
         Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
         if crawl.browser is not None:
             browsers.check(crawl.browser)
-        with closing(frontier_of(crawl, settings)) as frontier:
-            at_start(control_of(crawl, frontier))
+        frontier_of(crawl, settings).close()
+        at_start(InFolder(crawl.folder))
 
     def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Page]:
         """Yield an answer as one Page, if it is one."""

@@ -1,4 +1,4 @@
-"""Stores that a crawl opens in its folder: frontier, instructions, the guest's."""
+"""Stores that a crawl opens in its folder: frontier, instructions, what it learned."""
 
 from __future__ import annotations
 
@@ -7,25 +7,17 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, open_frontier, sqlite_report
+from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
 from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.experience import taught_by
-from lswc.guest.control import InFolder
-from lswc.guest.guest import Stores
-from lswc.guest.learned import FILE as LEARNED_FILE
-from lswc.guest.learned import Learned
-from lswc.guest.rests import FILE as BACKOFF_FILE
-from lswc.guest.rests import Backoff
-from lswc.guest.slots import OwnSlots
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.configuration import Crawl
+    from lswc.crawl.workers import Shared
     from lswc.frontier import Frontier
     from lswc.frontier.seen_paragraphs import SeenParagraphs
-    from lswc.guest.control.store import Instructions
-    from lswc.guest.control_in_effect import ControlInEffect
     from lswc.strategy import Experience
 
 
@@ -44,6 +36,23 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
     return open_frontier(crawl.store, crawl.folder, crawl.strategy, crawl.identity, terms)
 
 
+def shared_of(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared | None:
+    """Return what a worker has of a crawl that many share; None of one that is alone.
+
+    Raises LswcError.
+    """
+    if names_redis(crawl.store):
+        from lswc.crawl import workers  # not above: Redis's client is only for crawls with one
+
+        return workers.share(crawl, settings, frontier)
+    if frontier.is_shared:
+        raise ConfigError(
+            f"{crawl.folder} is the folder of a worker that shares its crawl: go on with the same "
+            "LSWC_FRONTIER=redis://..."
+        )
+    return None
+
+
 def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     if not crawl.experience:
         return None
@@ -51,17 +60,16 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         raise ConfigError(
             f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
         )
+    if names_redis(crawl.experience):
+        from lswc.crawl import workers
+
+        return workers.read_experience(crawl, settings)
     folder = Path(crawl.experience)
     opened = sqlite_report.opened(folder / FRONTIER_FILE)
     return taught_by(folder, opened, crawl.language.tag, crawl.strategy.value)
 
 
-def control_of(crawl: Crawl, frontier: Frontier) -> Instructions:
-    """Return what people say to a crawl: in its folder, or to all workers together."""
-    return InFolder(crawl.folder)
-
-
-def seen_paragraphs_of(crawl: Crawl, frontier: Frontier) -> SeenParagraphs | None:
+def seen_paragraphs_of(crawl: Crawl) -> SeenParagraphs | None:
     """Return the paragraphs that the crawl's pages had before; None unless text counts.
 
     The caller closes them. Raises LswcError.
@@ -71,14 +79,3 @@ def seen_paragraphs_of(crawl: Crawl, frontier: Frontier) -> SeenParagraphs | Non
     from lswc.frontier.seen_paragraphs import SeenParagraphs
 
     return SeenParagraphs(crawl.folder)
-
-
-def learned_of(crawl: Crawl, frontier: Frontier) -> Learned:
-    """Return what the crawl learned of servers so far; the caller closes it. Raises LswcError."""
-    return Learned(crawl.folder / LEARNED_FILE)
-
-
-def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
-    """Return what the guest keeps in the crawl's folder. Raises LswcError."""
-    backoff = Backoff(crawl.folder / BACKOFF_FILE, crawl.politeness.backoff)
-    return Stores(crawl.folder, frontier, OwnSlots(), control, backoff)

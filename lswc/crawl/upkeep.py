@@ -1,4 +1,4 @@
-"""Upkeep of a running crawl: instructions are obeyed, its files looked after."""
+"""Upkeep of a running crawl: leases are renewed, instructions obeyed, its files looked after."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.leases import Leases
+    from lswc.crawl.workers import Shared
     from lswc.guest.guest import Guest
-    from lswc.guest.learned import Learned
+
+TURN = 0.1
+"""Seconds between two turns of the exchange with other workers."""
 
 RENEWALS = 4
 """How often a lease is renewed in the time after which it would expire."""
@@ -38,11 +41,11 @@ class Upkeep:
         guest: Guest,
         commits: Commits,
         leases: Leases,
-        learned: Learned,
+        shared: Shared | None,
     ) -> None:
         self._interval = max(crawl.lease_seconds / RENEWALS, 0.1)
-        self._crawl, self._archive, self._guest = crawl, archive, guest
-        self._commits, self._leases, self._learned = commits, leases, learned
+        self._archive, self._guest = archive, guest
+        self._commits, self._leases, self._shared = commits, leases, shared
         self.changed: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -51,25 +54,41 @@ class Upkeep:
         self._tending.start(self._interval, now=False)
         self._looking = create_looping_call(self.look)
         self._looking.start(LOOK, now=False)
+        if self._shared is not None:
+            self._exchanging = create_looping_call(self.exchange)
+            self._exchanging.start(TURN, now=False)
 
     def stop(self) -> None:
         """End."""
         self._tending.stop()
         self._looking.stop()
+        if self._shared is not None:
+            self._exchanging.stop()
+
+    def exchange(self) -> None:
+        """Send links to other workers, and take theirs."""
+        if self._shared is None or self._commits.failed:
+            return
+        try:
+            if self._shared.exchange.turn():
+                self.changed()
+        except LswcError as error:
+            self._commits.fail(error)
 
     def tend(self) -> None:
-        """Look after the files and the slots."""
-        if not self._commits.halted:
+        """Renew the slots, look after the files, take the seeds that were fed."""
+        if not self._commits.failed:
             try:
                 self._archive.check()
                 self._guest.renew()
+                self._leases.take_fed_seeds()
                 self._leases.take_owed()
             except LswcError as error:
                 self._commits.fail(error)
 
     def look(self) -> bool:
         """Look at the disk and at the instructions, and obey; tell whether anything changed."""
-        if self._commits.halted:
+        if self._commits.failed:
             return False
         before = self._guest.halt
         try:

@@ -22,8 +22,8 @@ __all__ = [
     "open_frontier",
 ]
 
-CLUSTER = "redis+cluster://"
-"""Scheme of a Redis Cluster."""
+CLUSTER, SENTINEL = "redis+cluster://", "redis+sentinel://"
+"""Schemes of a Redis Cluster, and of a Redis that Sentinels name (``host:port,.../service/db``)."""
 
 FRONTIER_FILE = "frontier.db"
 """Name of the SQLite frontier in the crawl folder."""
@@ -31,7 +31,7 @@ FRONTIER_FILE = "frontier.db"
 
 def names_redis(store: str) -> bool:
     """Tell whether ``LSWC_FRONTIER`` is the URL of a Redis."""
-    return store.startswith(("redis://", "rediss://", "unix://", CLUSTER))
+    return store.startswith(("redis://", "rediss://", "unix://", CLUSTER, SENTINEL))
 
 
 def open_frontier(
@@ -41,11 +41,11 @@ def open_frontier(
     identity: Mapping[str, str],
     terms: Terms = DEFAULTS,
 ) -> Frontier:
-    """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite" or ":memory:".
+    """Open the frontier that ``LSWC_FRONTIER`` names: "sqlite", ":memory:", or a Redis.
 
-    Raises FrontierError.
+    With a Redis it is the worker's part, in a file as that of a crawl alone. Raises FrontierError.
     """
-    if store not in ("sqlite", MEMORY):
+    if store not in ("sqlite", MEMORY) and not names_redis(store):
         raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
     return SqliteFrontier(path, strategy, identity, terms)

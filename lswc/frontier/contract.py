@@ -368,6 +368,10 @@ class Stock(ABC):
         with self.reading() as reader:
             return reader.cells()
 
+    def cells_everywhere(self) -> tuple[CellHarvest, ...]:
+        """Return the cells of all workers of the crawl, as far as they told."""
+        return self.cells()
+
     def freshness(self, now: float) -> Freshness | None:
         """Return how fresh the held pages are at a Unix time; None if none is visited again."""
         with self.reading() as reader:
@@ -401,6 +405,8 @@ class Frontier(Stock):
     """What a crawl asks of its store. ``elsewhere`` is what other workers of the crawl have."""
 
     elsewhere: Elsewhere = ALONE
+    is_shared = False
+    """Whether other workers have sites of this crawl."""
 
     def hear(self, elsewhere: Elsewhere) -> None:
         """Take notice of what other workers have now."""
@@ -510,6 +516,13 @@ class Frontier(Stock):
         Also what later visits found, of which an older store doesn't know. Nothing if none is
         visited again, or all are held. Raises LswcError.
         """
+
+    def prepare_checkpoint(self) -> bool:
+        """Begin to make durable what was committed, beside the crawl; tell whether that is done.
+
+        Then a ``checkpoint`` takes a moment. Raises LswcError. Done by default.
+        """
+        return True
 
     def checkpoint(self) -> None:
         """Make all that was committed outlast a power cut. What it refers to must do so before.

@@ -53,13 +53,14 @@ def taught_by(
     """
     try:
         with opened as reader:
-            _check_source(reader.identity(), language, value)
+            check_source(reader.identity(), language, value)
             return reader.experience()[0]
     except (FrontierError, ExperienceError) as error:
         raise FrontierError(f"LSWC_EXPERIENCE={where}: {error}") from error
 
 
-def _check_source(found: Mapping[str, str], language: str, value: Value) -> None:
+def check_source(found: Mapping[str, str], language: str, value: Value) -> None:
+    """Raise FrontierError unless a crawl that was found can teach one of that language."""
     name = found.get("strategy", "none")
     if found.get("language") != language:
         said = f"it is of language {found.get('language')!r}, not {language!r}"

@@ -330,12 +330,15 @@ class Reader(ABC):
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first."""
-        return self._harvest(self.pending())
+        return self.harvest(self.pending(), self.pages_by_cell())
 
-    def _harvest(self, pending: dict[int, int]) -> tuple[CellHarvest, ...]:
+    def harvest(
+        self, pending: dict[int, int], pages: Mapping[int, Pages]
+    ) -> tuple[CellHarvest, ...]:
+        """Return the cells of these pending URLs and pages, the best first."""
         for cell in (REQUISITES, GUESSES):
             pending.pop(cell, None)
-        return harvest(self.order(), pending, self.pages_by_cell())
+        return harvest(self.order(), pending, pages)
 
     def counts(self) -> Counts:
         """Count everything, exactly."""
@@ -346,7 +349,7 @@ class Reader(ABC):
     def report(self, top: int = 10) -> Report:
         """Return what the frontier holds, with its ``top`` longest queues."""
         counts = self.counts()
-        cells = self._harvest(dict(counts.pending))
+        cells = self.harvest(dict(counts.pending), self.pages_by_cell())
         return Report(self.identity(), counts, *self.longest(top), cells)
 
     def server(self, name: str, top: int = 10) -> Server | None:

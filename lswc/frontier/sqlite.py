@@ -6,9 +6,9 @@ import sqlite3
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from json import dumps
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,10 +33,13 @@ from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import became
 from lswc.frontier.lock import lock
-from lswc.frontier.sqlite_cells import Families, Line, Lines, Room, begin, keep_left_out
+from lswc.frontier.sqlite_cells import Lines
+from lswc.frontier.sqlite_families import Families
 from lswc.frontier.sqlite_held import HeldPages
 from lswc.frontier.sqlite_report import SqliteReader, opened
-from lswc.frontier.sqlite_servers import Servers, Tallies
+from lswc.frontier.sqlite_room import Room, keep_left_out
+from lswc.frontier.sqlite_saving import Saving, size_of
+from lswc.frontier.sqlite_servers import Servers, Tallies, begin
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.frontier.visit import Lease
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
@@ -54,14 +57,17 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.adaptive import SEEDS
+from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
     from lswc.frontier.exchange.status import Elsewhere
+    from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.held import Held
     from lswc.frontier.report import Freshness
+    from lswc.frontier.sqlite_ready import Line
     from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
@@ -107,16 +113,16 @@ class _Leases:
     def add(self, line: Line, unit: int, now: float, again: bool = False) -> int:
         """Begin a lease; return its number. The server is busy until it ends."""
         token = next(self._tokens)
-        if line.family:
-            self._lines.keep_busy(line)
-        else:
-            self._lines.busy[line.server] = 0
+        self._lines.index.keep_busy(line)
+        if not again:
+            self._lines.leased[line.seq] = line.server, line.line
         self.held[line.seq] = _Held(token, line.server, unit, now, again)
         return token
 
     def end(self, visit: Visit) -> None:
         """Forget a lease, and let its server rest."""
         held = self.held.pop(visit.lease.id)
+        self._lines.leased.pop(visit.lease.id, None)
         if visit.rest:
             heappush(self._resting, (held.since + visit.rest, held.server))
         else:
@@ -228,7 +234,7 @@ class Choice:
         others_wait = proven is not None or lines.others_wait()
 
         def may(family: int) -> bool:
-            is_idle = proven is None and not lines.is_busy(family)
+            is_idle = proven is None and not lines.index.is_busy(family)
             return not others_wait or is_small(family) or is_idle or share.may(family)
 
         line = lines.first_apart(share.turn, may)
@@ -249,7 +255,7 @@ class Choice:
         elsewhere = self.elsewhere
         if elsewhere is not None and is_far_better(order, elsewhere, line.cell):
             return False
-        if not self._lines.busy:
+        if not self._lines.index.busy:
             return True
         best = self._best_waiting(is_proven=not line.family)
         return best is None or not is_far_better(order, best, line.cell)
@@ -267,29 +273,16 @@ class Choice:
             if number > len(self._leases.held):
                 return cell
             if number:
-                leased = self.leased_cells(is_proven) if leased is None else leased
+                leased = lines.leased_cells(is_proven) if leased is None else leased
                 if number > leased[cell]:
                     return cell
         return None
-
-    def leased_cells(self, is_proven: bool = False) -> Counter[int]:
-        """Count the leased URLs by the cell that they are in now; or those of proven sites.
-
-        It isn't always their lease's: a URL found again while leased may have a better one.
-        """
-        rows = self._db.execute(
-            "SELECT cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND u.outcome IS NULL"
-            " AND (family = 0 OR ?)",
-            (dumps(list(self._leases.held)), not is_proven),
-        )
-        return Counter(cell for (cell,) in rows)
 
 
 class SqliteFrontier(Frontier):
     """The frontier in a SQLite file, or in memory for a crawl that isn't kept.
 
-    Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
+    Writes since the last ``commit`` only let URLs come back, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
     refused. Raises FrontierError for that, for a foreign file, and if another process has it.
     """
@@ -305,6 +298,7 @@ class SqliteFrontier(Frontier):
         self._ahead = Path(f"{path}-wal")
         self._saved = 0  # bytes of it
         self._lock = None if path == MEMORY else lock(Path(path).parent)
+        self._saving = None if path == MEMORY else Saving(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._servers = Servers(self._db, strategy)
         self._tallies = Tallies(self._db)
@@ -369,6 +363,20 @@ class SqliteFrontier(Frontier):
         return self._lines.waiting.total() + len(self._urls.postponed)
 
     @property
+    def is_shared(self) -> bool:  # type: ignore[override]
+        return bool(self.membership())
+
+    def cells_everywhere(self) -> tuple[CellHarvest, ...]:
+        elsewhere = self.elsewhere
+        with self.reading() as reader:
+            pending, pages = Counter(reader.pending()), reader.pages_by_cell()
+            pending.update(elsewhere.pending)
+            for cell, more in elsewhere.pages.items():
+                own = pages.get(cell, Pages())
+                pages[cell] = Pages(own.downloaded + more.downloaded, own.relevant + more.relevant)
+            return reader.harvest(dict(pending), pages)
+
+    @property
     def leased(self) -> int:
         """Number of leased URLs."""
         return len(self._leases.held)
@@ -377,6 +385,30 @@ class SqliteFrontier(Frontier):
     def has_seeds(self) -> bool:
         """Whether seeds wait that are fetched first."""
         return self._strategy.learns and self._lines.waiting[SEEDS] > 0
+
+    def fetch_again(self, worker: int) -> int:
+        """Let URLs wait that another worker finished whose disk is lost; return how many."""
+        with self.transaction():
+            return self._urls.fetch_again(worker)
+
+    def code_of(self, url: str) -> tuple[int, int] | None:
+        """Return the code of the facts of the link to a URL, and its depth; None if unknown."""
+        with self._errors():
+            found = self._db.execute(
+                "SELECT code, depth FROM url WHERE fingerprint = ?", (fingerprint(url),)
+            ).fetchone()
+        return None if found is None else (found[0], found[1])
+
+    def offer_of(self, url: str, offers: Sequence[Offer]) -> None:
+        """Offer links of a page that was committed before, by its URL."""
+        with self.transaction():
+            row = self._db.execute(
+                "SELECT seq, server FROM url WHERE fingerprint = ?", (fingerprint(url),)
+            ).fetchone()
+            seq, server = row or (None, None)
+            vouching = partial(self.outbox.vouching, server)
+            own = self.outbox.divert(offers, url, vouching, again=True)
+            self._urls.store(own, seq, None if server is None else self._lines.sizes.site(server))
 
     def hear(self, elsewhere: Elsewhere) -> None:
         self.elsewhere = elsewhere
@@ -388,7 +420,7 @@ class SqliteFrontier(Frontier):
         """Return what is kept of the crawl that this file is a worker's of; nothing if none."""
         with self._errors():
             rows = self._db.execute(
-                "SELECT key, value FROM about WHERE key IN ('worker', 'crawl', 'owners')"
+                "SELECT key, value FROM about WHERE key IN ('worker', 'crawl', 'owners', 'resent')"
             )
             return dict(rows.fetchall())
 
@@ -424,17 +456,25 @@ class SqliteFrontier(Frontier):
     def lengths(self) -> dict[str, int]:
         return self._lengths
 
+    def prepare_checkpoint(self) -> bool:
+        if self._saving is None:
+            return True
+        with self._errors():
+            return not self._saving.goes_on()
+
     def checkpoint(self) -> None:
         with self._errors():
-            if self._db.in_transaction:  # of hidden lines, and URLs that came back
+            if self._saving is not None:
+                self._saving.finish()
+            if self._db.in_transaction:  # of URLs that came back
                 self._tallies.write()
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        self._saved = _size(self._ahead)
+        self._saved = size_of(self._ahead)
 
     @property
     def unsaved(self) -> int:
-        size = _size(self._ahead)
+        size = size_of(self._ahead)
         if size < self._saved:  # it began anew, which it can't while somebody reads
             self._saved = 0
         return size - self._saved
@@ -444,7 +484,7 @@ class SqliteFrontier(Frontier):
             if self._held.is_kept:
                 begin(self._db)
                 self._held.lost(urls)
-            reopened = reopen(self._db, self._strategy, urls, lengths)
+            reopened = reopen(self._db, urls, lengths)
         self._load()
         return reopened
 
@@ -466,9 +506,7 @@ class SqliteFrontier(Frontier):
 
     def _store(self, visit: Visit, held: _Held) -> None:
         """Store the links of a page: those to own sites, and those to be sent."""
-        own = self.outbox.divert(
-            visit.offers, visit.url, lambda: self.outbox.vouching(held.server)
-        )
+        own = self.outbox.divert(visit.offers, visit.url, lambda: self.outbox.vouching(held.server))
         self._urls.store(own, visit.lease.id, self._lines.sizes.site(held.server))
 
     def lease(self, now: float) -> Lease | None:
@@ -507,7 +545,7 @@ class SqliteFrontier(Frontier):
         """Lease the page that is due first, if the budget of visits has one."""
         with self._errors():
             self._leases.let_rested_go(now)
-            chosen = self._held.next(now, self._lines.busy)
+            chosen = self._held.next(now, self._lines.index.busy)
             return None if chosen is None else self._hand_out(chosen.line, now, chosen.held)
 
     def _hand_out(self, line: Line, now: float, held: Held | None = None) -> Lease:
@@ -623,9 +661,8 @@ class SqliteFrontier(Frontier):
         """Let a URL that was pending end so; that of a page that is held stays as it is."""
         if not held.again:
             seq = visit.lease.id
-            (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
-            self._lines.take(held.server, line)
+            self._lines.take(*self._lines.leased[seq])
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, visit.lease.id))
         changed = changed_of(lengths, self._lengths)
@@ -674,7 +711,10 @@ class SqliteFrontier(Frontier):
             self._db.execute("COMMIT")
 
     def close(self, under_way: Iterable[Visit] = ()) -> None:
-        self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
+        if self._saving is not None:
+            with suppress(sqlite3.Error):  # what is committed stays in the log
+                self._saving.finish()
+        self._db.close()  # rolls back what is uncommitted: URLs that came back
         if self._lock is not None:
             self._lock.close()
 
@@ -698,7 +738,7 @@ class _OpenReader(SqliteReader):
 
     def pending(self) -> dict[int, int]:
         pending = self._frontier._lines.waiting.copy()
-        pending.subtract(self._frontier.choice.leased_cells())
+        pending.subtract(self._frontier._lines.leased_cells())
         return dict(+pending)
 
     def leased(self) -> int:
@@ -744,13 +784,6 @@ def _create(
         db.execute(sqlite_urls.BY_DIRECTORY)
     earlier = {} if experience is None else {"earlier": dumped(experience)}
     db.executemany("INSERT INTO about VALUES (?, ?)", {**earlier, **identity}.items())
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def open_existing(path: Path) -> SqliteFrontier:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from lswc.guest.politeness import Politeness
     from lswc.urls import Url
 
+OF_ADDRESS = "address "
+"""How the names of groups begin that are of an address."""
+
 SOON = 0.1
 """Seconds until it is seen again whether a request under way has ended."""
 
@@ -151,7 +154,7 @@ class AddressSlots:
         domain, limits = site(url.hostname), self._politeness
         if limits.per_address and (address := await self._address(url)):
             times = NETWORK_SLOTS if self._is_network(address, domain) else 1
-            groups.append(Group(f"address {address}", limits.per_address * times, limits.delay))
+            groups.append(Group(f"{OF_ADDRESS}{address}", limits.per_address * times, limits.delay))
         if limits.per_domain:
             groups.append(Group(f"domain {domain}", limits.per_domain, 0.0))
         return groups

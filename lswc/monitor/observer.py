@@ -76,6 +76,7 @@ class Observer:
         self._freshness: Freshness | None = None
         self._without_page = Without()
         self._outlook_at = -inf
+        self._elsewhere = 0
 
     def take(self) -> Snapshot:
         """Return the crawl as it is now. Asked every few seconds. Raises LswcError."""
@@ -87,6 +88,7 @@ class Observer:
         """Return the crawl as it closes, and why: with a full count. Raises LswcError."""
         self._outlook_at = -inf
         known, counts = self._at_hand(), self._parts.frontier.counts()
+        self._elsewhere = self._parts.frontier.elsewhere.workers
         families = tuple(self._parts.frontier.families(snapshot.TOP))
         known |= {**snapshot.full(counts), "leased": 0, "families": families}
         known["pending"] += counts.leased  # what is leased is pending again
@@ -96,8 +98,7 @@ class Observer:
         """Return the last snapshot with what is known of coverage. Once the records are closed."""
         crawl = self._parts.crawl
         # What other workers have isn't known here.
-        alone = not self._parts.frontier.elsewhere.workers
-        known = _coverages(crawl, [crawl.folder]) if alone else {}
+        known = _coverages(crawl, [crawl.folder]) if not self._elsewhere else {}
         tags = tuple(crawl.language.tags)
         several = {tag: known.get((tag,)) for tag in tags} if len(tags) > 1 else {}
         return replace(

@@ -69,7 +69,7 @@ class Recorder:
         self._task.start(EVERY)
 
     def _record(self) -> None:
-        if self._parts.commits.halted:
+        if self._parts.commits.failed:
             self._announce(_ended(self._latest, CLOSING, ""))
             return
         try:
@@ -86,7 +86,7 @@ class Recorder:
         except LswcError:
             self._write(_ended(self._latest, CLOSED, said(reason)), None)
             raise
-        if self._parts.commits.halted:  # then only the file can be written, if that
+        if self._parts.commits.failed:  # then only the file can be written, if that
             self._write(self.last, None)
         else:
             self._keep(self.last, at_end=True)

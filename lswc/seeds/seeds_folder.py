@@ -88,7 +88,7 @@ class SeedsFolderExtension:
 
     def idle(self) -> None:
         """Keep the crawl from ending while there are files to take. Raises DontCloseSpider."""
-        if self._commits.halted:
+        if self._commits.failed:
             return
         self.look()
         new = (self._taken.get(path) != stamp for path, stamp in self._stamps().items())
@@ -97,7 +97,7 @@ class SeedsFolderExtension:
 
     def look(self) -> None:
         """Take the next file that is new, or has changed, and isn't written just now."""
-        if self._commits.halted or (self._taking is not None and not self._taking.done()):
+        if self._commits.failed or (self._taking is not None and not self._taking.done()):
             return
         self._taking = None
         seen, self._seen = self._seen, self._stamps()

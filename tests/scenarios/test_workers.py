@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import subprocess
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
 import pytest
 from redis import Redis
 
-from tests.archive.reading import check, pages, records
 from tests.frontier.redis_server import RedisServer
 from tests.scenarios.shared_web import PORT, Gate, SharedWeb
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, SCRAPY, THAI, environment, page, words
@@ -29,8 +25,6 @@ pytestmark = pytest.mark.slow
 SERVERS, PAGES = 16, 6
 DELAY = 0.2
 IN_FLIGHT = 4
-KINDS = ["response", "request", "metadata"]
-"""The WARC records of a page that isn't stored elsewhere."""
 
 
 def url(number: int) -> str:
@@ -72,7 +66,7 @@ def web(gate: Gate) -> Iterator[SharedWeb]:
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[RedisServer]:
     (tmp_path / "redis").mkdir()
-    server = RedisServer(tmp_path / "redis", "--appendonly", "yes", "--appendfsync", "always")
+    server = RedisServer(tmp_path / "redis")
     yield server
     server.stop()
 
@@ -80,8 +74,6 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 class Workers:
     """Processes of one crawl, each with a folder of its own.
 
-    On a busy machine a worker may stand still for seconds, so the leases of those that are to
-    live are long.
     """
 
     def __init__(self, folder: Path, web: SharedWeb, redis: RedisServer) -> None:
@@ -99,12 +91,12 @@ class Workers:
         self.running: list[subprocess.Popen[str]] = []
         (folder / "seeds.txt").write_text(url(0))
 
-    def start(self, **settings: object) -> None:
-        folder = self.folder / f"worker{len(self.running)}"
+    def start(self, number: int | None = None, **settings: object) -> None:
+        folder = self.folder / f"worker{len(self.running) if number is None else number}"
         own = {"LSWC_CRAWL": folder, **self._settings, **settings}
         lines = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
         seeds = f"seeds={self.folder / 'seeds.txt'}"
-        self.running.append(
+        process = (
             subprocess.Popen(
                 [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *lines],
                 cwd=ROOT,
@@ -114,6 +106,11 @@ class Workers:
                 stderr=subprocess.PIPE,
             )
         )
+        if number is None:
+            self.running.append(process)
+        else:
+            self.running[number].communicate()
+            self.running[number] = process
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds while a worker runs."""
@@ -135,20 +132,21 @@ class Workers:
     def logs(self) -> list[str]:
         return [worker.communicate(timeout=BRAKE)[1] for worker in self.running]
 
-    def recorded(self) -> list[str]:
-        """The URLs of the records of all workers that were committed."""
-        urls = []
-        workers: Any = self.client.hkeys("{lswc:th}:workers")
-        for worker in map(bytes.decode, workers):
-            length: Any = self.client.hget(f"{{lswc:th}}:files:{worker}", "pages.jsonl")
-            if length:
-                folder = Path(worker.partition(":")[2])
-                lines = (folder / "pages.jsonl").read_bytes()[: int(length)].splitlines()
-                urls += [json.loads(line)["url"] for line in lines]
-        return urls
+    def restart(self, number: int, **settings: object) -> None:
+        """Start the worker of a folder again."""
+        self.start(number, **settings)
 
-    def lost(self) -> set[str]:
-        return set(graph()) - set(self.recorded())
+    def who_recorded(self) -> list[Path]:
+        """The workers' folders that have records."""
+        return [one for one in self.folder.glob("worker*/pages.jsonl") if one.stat().st_size]
+
+    def recorded(self) -> list[str]:
+        """The URLs of the records of all workers."""
+        urls = []
+        for record in self.folder.glob("worker*/pages.jsonl"):
+            whole = record.read_bytes().rpartition(b"\n")[0]
+            urls += [json.loads(line)["url"] for line in whole.splitlines()]
+        return urls
 
     def close(self) -> None:
         for worker in self.running:
@@ -174,92 +172,71 @@ def test_four_workers_do_what_one_would_and_no_server_is_asked_sooner(
     assert sorted(workers.recorded()) == sorted(graph())
     assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
     assert web.shortest_gap() > DELAY - 0.005, "Redis counts in whole milliseconds"
+    assert len(workers.who_recorded()) > 1
 
 
-def test_two_of_four_killed_cost_their_leases_a_second_fetch_and_nothing_else(
+def test_workers_that_are_killed_go_on_with_their_sites(
     workers: Workers, web: SharedWeb, gate: Gate
 ) -> None:
     free = 30
     gate.shut(free)
-    for life in (60, 15, 15, 60):  # time enough for a machine that is busy to renew them
-        # All servers are at one address here.
-        own = {"LSWC_MAX_PER_ADDRESS": 0, "DOWNLOAD_TIMEOUT": BRAKE}
-        workers.start(LSWC_LEASE_SECONDS=life, **own)
-    workers.wait_until(lambda: gate.held > 2 * IN_FLIGHT)  # so more than two workers wait
-    # What is still being read is no request any more, but its lease would be lost, too.
+    # All servers are at one address here.
+    own = {"LSWC_MAX_PER_ADDRESS": 0, "DOWNLOAD_TIMEOUT": BRAKE}
+    for _ in range(4):
+        workers.start(**own)
+    workers.wait_until(lambda: gate.held > 0 and workers.crawling == 4)
     workers.wait_until(lambda: len(workers.recorded()) == free)
-    for worker in workers.running[1:3]:
-        worker.kill()
+    for number in (1, 2):
+        workers.running[number].kill()
+        workers.running[number].wait()
+        workers.restart(number, **own)
     gate.open()
     workers.finish()
-    assert [worker.returncode for worker in workers.running] == [0, -9, -9, 0]
-    assert not workers.lost()
-    assert max(Counter(workers.recorded()).values()) == 1
-    again = len(web.fetched) - len(set(web.fetched))
-    assert 0 < again <= 2 * IN_FLIGHT
-
-
-def test_redis_restarted_mid_crawl_loses_nothing(
-    workers: Workers, web: SharedWeb, gate: Gate, redis: RedisServer
-) -> None:
-    gate.shut(30)
-    for _ in range(2):
-        workers.start(DOWNLOAD_TIMEOUT=BRAKE)
-    workers.wait_until(lambda: gate.held > 0 and workers.crawling == 2)
-    redis.kill()
-    gate.open()
-    redis.missed(2)
-    redis.start()
-    workers.finish()
-    assert [worker.returncode for worker in workers.running] == [0, 0]
-    assert not workers.lost()
-    assert max(Counter(workers.recorded()).values()) == 1
+    assert [worker.returncode for worker in workers.running] == [0] * 4, workers.logs()
+    assert sorted(workers.recorded()) == sorted(graph())
     again = len(web.fetched) - len(set(web.fetched))
     assert again <= 2 * IN_FLIGHT
 
 
-def test_a_fed_seed_is_crawled_by_a_waiting_worker(workers: Workers, web: SharedWeb) -> None:
+def test_a_redis_that_comes_back_empty_costs_nothing(
+    workers: Workers, web: SharedWeb, gate: Gate, redis: RedisServer
+) -> None:
+    gate.shut(30)
+    for _ in range(3):
+        workers.start(DOWNLOAD_TIMEOUT=BRAKE)
+    workers.wait_until(lambda: gate.held > 0 and workers.crawling == 3)
+    redis.kill()
+    gate.open()
+    redis.missed(3)
+    redis.start()
+    redis.empty()
+    logs = workers.logs()
+    assert [worker.returncode for worker in workers.running] == [0] * 3, logs
+    assert sorted(workers.recorded()) == sorted(graph())
+    assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
+
+
+def test_a_worker_joins_a_crawl_that_runs_and_has_its_share(
+    workers: Workers, web: SharedWeb, gate: Gate
+) -> None:
+    gate.shut(20)
+    workers.start(DOWNLOAD_TIMEOUT=BRAKE)
+    workers.wait_until(lambda: gate.held > 0)
+    workers.start()
+    workers.wait_until(lambda: workers.crawling == 2)
+    gate.open()
+    logs = workers.logs()
+    assert [worker.returncode for worker in workers.running] == [0, 0], logs
+    assert sorted(workers.recorded()) == sorted(graph())
+    assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
+    assert len(workers.who_recorded()) == 2, logs
+
+
+def test_a_fed_seed_is_crawled_by_the_worker_that_has_its_site(
+    workers: Workers, web: SharedWeb
+) -> None:
     workers.client.rpush("lswc:th:start_urls", "http://fed.example/")
     workers.start()
     workers.finish()
     assert "http://fed.example/" in web.fetched
     assert not workers.client.exists("lswc:th:start_urls")
-
-
-def test_a_worker_that_slept_through_its_lease_leaves_nothing_of_it(
-    tmp_path: Path, redis: RedisServer
-) -> None:
-    """While the first worker sleeps, the second takes its page; then the first has the copy."""
-    first, copy = url(0), f"{url(0)}?copy"
-    html = page(THAI, copy)
-    times = 0
-
-    def asleep(asked: str) -> None:
-        nonlocal times
-        times += asked == first
-        if asked == first and times == 1:
-            crew.running[0].send_signal(signal.SIGSTOP)
-
-    with (
-        SharedWeb({first: html, copy: html}, asleep) as web,
-        closing(Workers(tmp_path, web, redis)) as crew,
-    ):
-        # The delay is longer than the second worker needs to close.
-        own = {"DOWNLOAD_DELAY": 3, "ROBOTSTXT_OBEY": False}
-        crew.start(**own, LSWC_LEASE_SECONDS=5, DOWNLOAD_TIMEOUT=600)
-        crew.wait_until(lambda: bool(web.fetched))
-        crew.start(**own, CLOSESPIDER_ITEMCOUNT=1)
-        crew.running[1].wait(timeout=BRAKE)
-        crew.running[0].send_signal(signal.SIGCONT)
-        logs = crew.logs()
-    assert [worker.returncode for worker in crew.running] == [0, 0], logs
-    assert "stood still for longer than they last, or their Redis was away: 1;" in logs[0]
-    assert web.fetched == [first, first, copy]
-    for number, kept in enumerate((copy, first)):
-        folder = tmp_path / f"worker{number}"
-        assert pages(folder) == [kept]
-        assert [r.type for r in records(folder) if r.url == kept] == KINDS
-        assert {r.url for r in records(folder)} == {"", kept}
-        rows = pq.read_table(folder / "log" / "attempts-00001.parquet").to_pylist()
-        assert [row["url"] for row in rows if row["outcome"] == "html"] == [kept]
-        check(folder)

@@ -202,7 +202,7 @@ class Run:
     def is_closing(self) -> bool:
         """Whether its parts close, or have closed."""
         slot = self.crawler.engine._slot
-        return slot is None or slot.closing is not None or self.parts.commits.halted
+        return slot is None or slot.closing is not None or self.parts.commits.failed
 
     @property
     def reason(self) -> str:

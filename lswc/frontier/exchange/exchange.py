@@ -8,12 +8,14 @@ all was read is sent once more. So nothing is lost, and nothing is taken twice.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import defaultdict, deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lswc.errors import AwayError, LostStoreError
 from lswc.frontier.contract import FrontierError
@@ -22,11 +24,11 @@ from lswc.frontier.exchange.joining import is_younger
 from lswc.frontier.exchange.messages import unpack
 from lswc.frontier.exchange.outbox import Held, State
 from lswc.frontier.exchange.post import Parcel
-from lswc.frontier.exchange.status import Status, summed
+from lswc.frontier.exchange.status import Elsewhere, Status, summed
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from lswc.frontier.exchange.joining import Membership
@@ -46,8 +48,8 @@ STAYS = 90.0
 AT_ONCE = 0.02
 """Seconds of work in one turn: pages are fetched between."""
 
-SURE = 4
-"""Statuses of another process in a row, before two are taken to be one worker."""
+SURE = 3
+"""Statuses of another process that goes on, before two are taken to be one worker."""
 
 MESSAGES = 200
 """Messages to a worker that are sent at once."""
@@ -59,6 +61,7 @@ MOST_KEPT = 5_000_000
 """Links that may wait in the outbox, about 1 GB, before this worker asks for no more pages."""
 
 logger = logging.getLogger(__name__)
+
 
 class Exchange:
     """What this worker sends, takes and gives. ``turn`` is called ten times a second, or more often.
@@ -106,8 +109,9 @@ class Exchange:
         self._idle_since: float | None = None
         self._look: object = None
         self._reclaims = False
-        self._others_in_a_row = 0
+        self._others, self._other_beat = 0, -1
         self.is_over = False
+        frontier.hear(Elsewhere(waits=True))
         self.away: str = ""
         """Why Redis can't be reached; "" while it can."""
 
@@ -272,8 +276,8 @@ class Exchange:
         self._take_notice_of_owners(mail.owners)
         self._queue(mail)
         self._forget_what_arrived()
-        self._learn(now)
         self._see_whether_over(now)
+        self._learn(now)
         self._answered = [(question, self.answers(question)) for question in mail.questions]
         if mail.questions or not mail.is_all:
             self._next = now
@@ -281,12 +285,14 @@ class Exchange:
     def _see_whether_alone(self, own: bytes | None) -> None:
         """Raise FrontierError if another process writes this worker's status, too.
 
-        An older copy of Redis has one of an earlier process, but only once.
+        An older copy of Redis has one of an earlier process, but it doesn't go on.
         """
         before = statuses.decode(own) if own is not None else None
-        is_other = before is not None and before.run != self._process and self._beat > 1
-        self._others_in_a_row = self._others_in_a_row + 1 if is_other else 0
-        if before is not None and self._others_in_a_row >= SURE:
+        if before is None or before.run == self._process or self._beat == 1:
+            return
+        self._others += before.beat > self._other_beat >= 0
+        self._other_beat = before.beat
+        if self._others >= SURE:
             raise FrontierError(
                 f"two processes are worker {self.me} of {self._post.name}: {self._name} and "
                 f"{before.name}; give each a folder of its own"
@@ -319,7 +325,8 @@ class Exchange:
         self._missing = {
             number: told.sent[self.me]
             for number, told in self.told.items()
-            if told.sent.get(self.me, 0) > self._expected.get(number, 0)
+            if number not in self.owners.lost
+            and told.sent.get(self.me, 0) > self._expected.get(number, 0)
         }
         if self._missing:  # of a Redis that was replaced, whose clock may go behind
             self._position = b"0-0"
@@ -366,34 +373,66 @@ class Exchange:
     # Who owns what
 
     def _take_notice_of_owners(self, found: Owners) -> None:
-        version = found.version
-        if version > self.owners.version:
-            self.owners = found
-            self._outbox.know(self.me, found)
+        before, owners = self.owners, self.owners.merged(found)
+        if owners != before:
+            self.owners = owners
+            self._outbox.know(self.me, owners)
             with self._frontier.transaction():
-                self._frontier.keep_membership(owners=msgspec.json.encode(found).decode())
-            if self.me in found.lost:
-                raise LostStoreError(
-                    f"{self._name} was called lost, and its sites were given to other workers: "
-                    "begin a new worker in another folder; its archive stays as it is"
-                )
-        owners = self.owners
-        if version < owners.version:
-            self._proposed = owners, version
+                self._frontier.keep_membership(owners=msgspec.json.encode(owners).decode())
+        if self.me in owners.lost:
+            raise LostStoreError(
+                f"{self._name} was called lost, and its sites were given to other workers: "
+                "begin a new worker in another folder; its archive stays as it is"
+            )
         own = set(self._outbox.own)
-        taken = [part for part in self._lost_parts() if part not in self._outbox.parts]
+        claimed = {
+            part
+            for number, told in self.told.items()
+            if number not in owners.lost
+            for part in told.parts
+        }
+        taken = [
+            part for part in self._lost_parts() if part not in claimed and self._is_nobodys(part)
+        ]
         if taken:
             with self._frontier.transaction():
                 for part in taken:
                     self._outbox.keep(part, Held(State.OWN))
             own |= set(taken)
+        proposed = owners
         if not owners.knows(self.me):  # of a Redis that was set back to before it joined
-            self._proposed = owners.joined(self.me), version
+            proposed = owners.joined(self.me)
         elif unknown := tuple(part for part in own if owners.of_part[part] != self.me):
-            self._proposed = owners.owned(self.me, unknown), version
+            proposed = owners.owned(self.me, unknown)
+        elif unseen := self._gone_unseen():
+            proposed = owners.also_lost(*unseen)
+        if proposed != found:
+            version = max(proposed.version, found.version + 1)
+            self._proposed = replace(proposed, version=version), found.version
         self._address_again()
+        self._resend()
         self._forget_given()
         self._give_what_is_due()
+
+    def _is_nobodys(self, part: int) -> bool:
+        """Tell whether this worker has nothing of a part, or gave it to one whose disk is lost."""
+        held = self._outbox.parts.get(part)
+        return held is None or (held.state == State.GIVEN and held.worker in self.owners.lost)
+
+    def _gone_unseen(self) -> tuple[int, list[int]] | None:
+        """Return a lost worker with parts that it had, as nobody but their giver knows."""
+        for worker, parts in self.owners.lost.items():
+            unseen = [
+                part
+                for part, held in self._outbox.parts.items()
+                if held.state == State.GIVEN
+                and held.worker == worker
+                and self.owners.of_part[part] == self.me
+                and part not in parts
+            ]
+            if unseen:
+                return worker, unseen
+        return None
 
     def _lost_parts(self) -> list[int]:
         """Return the parts that this worker has instead of one whose disk is lost."""
@@ -414,6 +453,7 @@ class Exchange:
         with self._frontier.transaction():
             for worker in lost:
                 self._giving = None
+                self._frontier.giving.abandon()
                 for part, held in list(outbox.parts.items()):
                     if held.worker == worker:
                         outbox.keep(part, Held(State.OWN))
@@ -467,9 +507,31 @@ class Exchange:
         self._giving = _gone_on(self._giving, until, self._clock)
         self._resending = _gone_on(self._resending, until, self._clock)
 
-    def resend(self, parts: Iterable[int]) -> None:
+    def _resend(self) -> None:
         """Offer once more what the log has of links to parts whose worker lost its disk."""
-        self._resending = self.resends(frozenset(parts))
+        if self._resending is not None:
+            return
+        kept = self._frontier.membership().get("resent", "{}")
+        done = {int(worker): set(parts) for worker, parts in json.loads(kept).items()}
+        lost = {worker: set(parts) for worker, parts in self.owners.lost.items()}
+        new = {worker for worker, parts in lost.items() if parts - done.get(worker, set())}
+        if new:
+            parts = frozenset(
+                part for worker in new for part in lost[worker] - done.get(worker, set())
+            )
+            logger.info("%s are sent again what this one's log has for them",
+                        numbered(len(parts), "lost part"))  # fmt: skip
+            self._resending = self._resent(new, parts)
+
+    def _resent(self, lost: set[int], parts: frozenset[int]) -> Iterator[bool]:
+        kept = {worker: list(self.owners.lost[worker]) for worker in self.owners.lost}
+        for worker in lost:
+            self._frontier.fetch_again(worker)
+            yield True
+        yield from self._frontier.giving.known(parts)
+        yield from self.resends(parts)
+        with self._frontier.transaction():
+            self._frontier.keep_membership(resent=json.dumps(kept))
 
     # The end
 

@@ -20,7 +20,7 @@ from lswc.frontier.exchange.messages import (
     Vouching,
 )
 from lswc.frontier.exchange.outbox import Held, State
-from lswc.frontier.exchange.owners import part_of
+from lswc.frontier.exchange.owners import NOBODY, part_of
 from lswc.outcomes import OF_ELSEWHERE, Outcome
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Giving:
         self._db, self._outbox, self._urls = db, outbox, urls
         self._lines, self._held, self._busy = lines, held, busy
         self._transaction = transaction
+        self._servers: dict[int, int] = {}
 
     def begin(self, heirs: Mapping[int, int]) -> None:
         """Let parts be given to these workers, by part: their links wait from now on."""
@@ -86,12 +87,15 @@ class Giving:
         Else what is under way has to end first. Raises StorageError.
         """
         leaving = self.leaving
-        sites, servers = dict[int, int](), dict[int, int]()
+        sites = dict[int, int]()
+        servers = self._servers = {}
         for rows in self._looked_at("SELECT id, name FROM site WHERE id BETWEEN ? AND ?", "site"):
             found = ((site, part_of(name)) for site, name in rows)
             sites |= {site: part for site, part in found if part in leaving}
             yield True
-        for rows in self._looked_at("SELECT id, site FROM server WHERE id BETWEEN ? AND ?", "server"):
+        for rows in self._looked_at(
+            "SELECT id, site FROM server WHERE id BETWEEN ? AND ?", "server"
+        ):
             for server, site in rows:
                 if site in sites:
                     servers[server] = sites[site]
@@ -102,8 +106,34 @@ class Giving:
         yield from self._give_sites(sites, leaving)
         yield from self._give_urls(servers, leaving)
         self._end(leaving)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let the servers be leased again that were left alone to be given."""
+        servers, self._servers = self._servers, {}
         for server in servers:
             self._lines.thaw(server)
+
+    def known(self, parts: Collection[int]) -> Iterator[bool]:
+        """Tell the workers that have these parts now what this one has fetched of them."""
+        query = (
+            "SELECT url.seq, site.name FROM url JOIN server ON server.id = url.server"
+            " JOIN site ON site.id = server.site"
+            f" WHERE seq BETWEEN ? AND ? AND outcome <> '{Outcome.POSTPONED}'"
+            f" AND outcome NOT LIKE '{OF_ELSEWHERE}%'"
+        )
+        for rows in self._looked_at(query, "url"):
+            by_owner: defaultdict[int, list[int]] = defaultdict(list)
+            for seq, site in rows:
+                part = part_of(site)
+                owner = self._outbox.owner(part) if part in parts else NOBODY
+                if owner != NOBODY:
+                    by_owner[owner].append(seq)
+            with self._transaction():
+                for owner, seqs in by_owner.items():
+                    for first in range(0, len(seqs), LINKS):
+                        self._give(owner, seqs[first : first + LINKS], set())
+            yield True
 
     def _looked_at(self, query: str, table: str) -> Iterator[list[Any]]:
         column = "seq" if table == "url" else "id"
@@ -190,7 +220,7 @@ class Giving:
                 UrlGiven(
                     (url, server, name, *link),
                     referrer,
-                    outcome.removeprefix(OF_ELSEWHERE) if is_finished else "",
+                    *(self._ended(outcome) if is_finished else ("", 0)),
                     tries,
                     postponed,
                     is_postponed,
@@ -204,6 +234,13 @@ class Giving:
         self._urls.remove(moved)
         if held:
             self._held.remove(held.keys())
+
+    def _ended(self, outcome: str) -> tuple[str, int]:
+        """Return how a URL finished, and which worker did it."""
+        if not outcome.startswith(OF_ELSEWHERE):
+            return outcome, self._outbox.me
+        by, _, name = outcome.removeprefix(OF_ELSEWHERE).partition(" ")
+        return name, int(by)
 
     def _units(self, numbers: Collection[int]) -> dict[int, list[Any]]:
         rows = self._db.execute(

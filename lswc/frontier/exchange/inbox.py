@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.messages import (
     Links,
     Message,
@@ -89,7 +88,7 @@ class Inbox:
     def _take_links(self, message: Links) -> None:
         offers = [_offer(row) for row in message.links]
         vouching = message.vouching
-        own = self._outbox.divert(offers, message.referrer, lambda: vouching, arrived=True)
+        own = self._outbox.divert(offers, message.referrer, lambda: vouching, again=True)
         if own:
             by = None if vouching is None else self._site(vouching)
             self._urls.store(own, self._page(message.referrer), by)
@@ -112,7 +111,7 @@ class Inbox:
         if row is None:
             return self._add_site(told.site, born)
         site = int(row[0])
-        if row[1:] != born[:3]:
+        if row[1:] != born[:3] and part_of(told.site) not in self._outbox.parts:
             self._db.execute(
                 "UPDATE site SET level = ?, family = ?, branch = ? WHERE id = ?",
                 (*born[:3], site),
@@ -133,6 +132,9 @@ class Inbox:
         return site
 
     def _take_site(self, given: SiteGiven) -> None:
+        part = part_of(given.vouching.site)
+        if part in self._outbox.parts:  # it came here from elsewhere, as its worker was called lost
+            return
         site = self._site(given.vouching)
         supporters = [self._ancestor(name) for name in given.supporters]
         self._db.execute(
@@ -141,7 +143,6 @@ class Inbox:
              " ".join(map(str, supporters)), site),
         )  # fmt: skip
         self._lines.families.tell(site, self._born(site))
-        part = part_of(given.vouching.site)
         numbers: dict[str, int] = {}
         for name, place, downloaded, relevant, missed, received in given.servers:
             server = numbers[name] = self._servers.add_server(name, site, place)
@@ -174,7 +175,9 @@ class Inbox:
 
     def _take_urls(self, given: UrlsGiven) -> None:
         for directory, place, downloaded, relevant, missed in given.directories:
-            self._db.execute("INSERT OR IGNORE INTO directory (name, place) VALUES (?, 0)", (directory,))
+            self._db.execute(
+                "INSERT OR IGNORE INTO directory (name, place) VALUES (?, 0)", (directory,)
+            )
             self._db.execute(
                 f"UPDATE directory SET {_COUNTERS} WHERE name = ?",
                 (downloaded, relevant, missed, place, directory),
@@ -188,7 +191,10 @@ class Inbox:
             units = self._servers.units({one.offer[2] for one in given.urls})
         waiting: list[list[Any]] = []
         for name, one in zip(keys, given.urls, strict=True):
-            if name not in known:
+            if name in known:
+                if one.outcome:
+                    self._urls.ended_elsewhere(name, f"{OF_ELSEWHERE}{one.by} {one.outcome}")
+            else:
                 url, server, unit, code, *rest = one.offer
                 met = units[unit]
                 line = self._lines.line_of(code, met.place) if _waits(one) else 0
@@ -205,7 +211,7 @@ class Inbox:
         """Keep a URL that doesn't wait in a line, and what is known of one besides its row."""
         seq = row[0]
         if given.outcome:
-            self._urls.add_ended(row, OF_ELSEWHERE + given.outcome)
+            self._urls.add_ended(row, f"{OF_ELSEWHERE}{given.by} {given.outcome}")
         elif given.postponed and given.is_postponed:
             self._urls.add_ended(row, Outcome.POSTPONED)
             self._urls.postponed.keep(seq, given.tries, given.postponed)

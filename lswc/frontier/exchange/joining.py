@@ -77,7 +77,12 @@ def _mark(kept: Mapping[str, str], identity: Mapping[str, str]) -> bytes:
     """Return what the crawl is known by: as it is kept, or of one that begins."""
     if kept:
         return kept["crawl"].encode()
-    about = {"mark": secrets.token_hex(8), "began": str(time()), **identity, "messages": str(messages.FORMAT)}
+    about = {
+        "mark": secrets.token_hex(8),
+        "began": str(time()),
+        **identity,
+        "messages": str(messages.FORMAT),
+    }
     return msgspec.json.encode(about, order="deterministic")
 
 
@@ -113,7 +118,7 @@ def _check(found: bytes, mark: bytes, kept: Mapping[str, str], name: str) -> Non
 
 def _gone_on(kept: Mapping[str, str], known: Owners | None, name: str) -> Membership:
     worker, own = int(kept["worker"]), msgspec.json.decode(kept["owners"], type=Owners)
-    latest = own if known is None or known.version < own.version else known
+    latest = own if known is None else own.merged(known)
     if worker in latest.lost:
         raise FrontierError(
             f"the worker of this folder was called lost, and its sites were given to others: "

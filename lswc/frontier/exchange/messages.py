@@ -44,7 +44,7 @@ class Links(Struct, frozen=True, array_like=True, tag="links"):
 class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
     """A site with its counters, as it was when its worker ceased to ask it.
 
-    ``supporters`` are names of sites. ``servers`` have name, place, pages, relevant ones, looks
+    ``supporters`` are names of sites. ``servers`` have name, place (None: the site's), pages, relevant ones, looks
     that brought none, and bytes.
     ``left_out`` has server, reason and number; ``claims`` what listings of a server told
     (``sqlite_held``); ``rates`` how pages of the site change.
@@ -57,7 +57,7 @@ class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
     relevant: float
     missed: int
     received: int
-    servers: list[tuple[str, int, int, float, int, int]]
+    servers: list[tuple[str, int | None, int, float, int, int]]
     left_out: list[tuple[str, str, int]]
     claims: list[tuple[str, int, int, int, int]]
     rates: list[tuple[int, float, float, float]]
@@ -66,7 +66,7 @@ class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
 class UrlGiven(Struct, frozen=True, array_like=True):
     """A URL: an offer, and how it stands.
 
-    ``outcome`` is how it finished, "" if it waits; ``tries`` and ``postponed`` how often, and why,
+    ``outcome`` is how it finished, "" if it waits, and ``by`` which worker did it; ``tries`` and ``postponed`` how often, and why,
     it was postponed, ``is_postponed`` that it is now. ``was_counted`` says that its page was counted before it was lost. ``held``
     has what is kept of a page that is visited again.
     """
@@ -74,6 +74,7 @@ class UrlGiven(Struct, frozen=True, array_like=True):
     offer: Row
     referrer: str | None
     outcome: str = ""
+    by: int = 0
     tries: int = 0
     postponed: str = ""
     is_postponed: bool = False

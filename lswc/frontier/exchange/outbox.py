@@ -140,12 +140,12 @@ class Outbox:
         referrer: str | None,
         vouching: Callable[[], Vouching | None],
         *,
-        arrived: bool = False,
+        again: bool = False,
     ) -> Sequence[Offer]:
         """Return the offers of own sites, and keep the others to be sent.
 
-        They are of a page, by its URL, whose site is ``vouching``; or of nobody. Those that have
-        ``arrived`` here by an older table go on, whatever was sent lately.
+        They are of a page, by its URL, whose site is ``vouching``; or of nobody. Those that are
+        sent ``again`` go, whatever was sent lately.
         """
         if not self.is_shared:
             return offers
@@ -161,7 +161,7 @@ class Outbox:
             else:
                 foreign[place].append(offer)
         if foreign:
-            self._keep_all(foreign, referrer, vouching(), arrived=arrived)
+            self._keep_all(foreign, referrer, vouching(), again=again)
         return own
 
     def _place(self, server: str) -> int:
@@ -214,10 +214,10 @@ class Outbox:
         referrer: str | None,
         vouching: Vouching | None,
         *,
-        arrived: bool,
+        again: bool,
     ) -> None:
         for place, offers in foreign.items():
-            if place > _OWN and not arrived:
+            if place > _OWN and not again:
                 offers = [offer for offer in offers if self._is_news(offer, vouching)]
             rows: list[Row] = [tuple(offer) for offer in offers]  # type: ignore[misc]
             for first in range(0, len(rows), LINKS):

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from random import randrange
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PARTS = 256
 """Parts of all sites: so many workers may share a crawl."""
@@ -32,13 +36,15 @@ def part_of(site: str) -> int:
 class Owners(Struct, frozen=True):
     """Which worker has each part, and which one is to have it: numbers of workers, by part.
 
-    A table with a higher ``version`` is newer. ``members`` are the workers that take part,
+    ``turns`` is how often each part came to another worker, ``version`` how often the table changed.
+    ``members`` are the workers that take part,
     ``gone`` those that were to give all that they had; ``lost`` those whose disk is lost, with the
     parts that were given to others without them.
     """
 
     version: int
     of_part: tuple[int, ...]
+    turns: tuple[int, ...]
     heirs: tuple[int, ...]
     members: tuple[int, ...]
     gone: tuple[int, ...] = ()
@@ -73,18 +79,55 @@ class Owners(Struct, frozen=True):
         """Return the table once a worker's parts are others', as its disk is lost."""
         gone = self.parts_of(worker)
         after = self.left(worker)
-        of_part = tuple(
-            after.heirs[part] if owner == worker else owner
-            for part, owner in enumerate(self.of_part)
-        )
-        return replace(after, of_part=of_part, lost={**self.lost, worker: gone})
+        lost = {**self.lost, worker: gone}
+        for heir in after.members:
+            after = after.owned(heir, tuple(part for part in gone if after.heirs[part] == heir))
+        kept = tuple(one for one in after.gone if one != worker)
+        return replace(after, lost=lost, gone=kept)
 
     def owned(self, worker: int, parts: tuple[int, ...]) -> Owners:
         """Return the table once a worker has these parts."""
-        of_part = list(self.of_part)
+        of_part, turns = list(self.of_part), list(self.turns)
         for part in parts:
             of_part[part] = worker
-        return self._next(of_part=tuple(of_part))
+            turns[part] += 1
+        return self._next(of_part=tuple(of_part), turns=tuple(turns))
+
+    def also_lost(self, worker: int, parts: Iterable[int]) -> Owners:
+        """Return the table once it is known that a lost worker had these parts, too."""
+        known = {*self.lost[worker], *parts}
+        return self._next(lost={**self.lost, worker: tuple(sorted(known))})
+
+    def merged(self, other: Owners) -> Owners:
+        """Return what this table and another one say together, whichever was forgotten by Redis.
+
+        Whatever the order in which tables are merged, the same comes of it: who joined has joined,
+        who is gone or lost stays so, and of each part the latest turn counts.
+        """
+        lost = {
+            worker: tuple(sorted({*self.lost.get(worker, ()), *other.lost.get(worker, ())}))
+            for worker in sorted({*self.lost, *other.lost})
+        }
+        gone = tuple(sorted({*self.gone, *other.gone} - lost.keys()))
+        members = tuple(sorted({*self.members, *other.members} - {*gone, *lost}))
+        latest = [
+            max(pair)
+            for pair in zip(
+                zip(self.turns, self.of_part, strict=True),
+                zip(other.turns, other.of_part, strict=True),
+                strict=True,
+            )
+        ]
+        newer = max(self, other, key=lambda one: (one.version, one.heirs))
+        return Owners(
+            max(self.version, other.version),
+            tuple(owner for _, owner in latest),
+            tuple(turn for turn, _ in latest),
+            shared_out(newer.heirs, members) if members else newer.heirs,
+            members,
+            gone,
+            lost,
+        )
 
     def _next(self, **changes: object) -> Owners:
         return replace(self, version=self.version + 1, **changes)
@@ -93,7 +136,7 @@ class Owners(Struct, frozen=True):
 def first(worker: int) -> Owners:
     """Return the table of a crawl that a worker begins: it has all."""
     all_parts = (worker,) * PARTS
-    return Owners(1, all_parts, all_parts, (worker,))
+    return Owners(1, all_parts, (0,) * PARTS, all_parts, (worker,))
 
 
 def shared_out(heirs: tuple[int, ...], members: tuple[int, ...]) -> tuple[int, ...]:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.crawl_log import NO_PAGES, NO_VISIT, journals
-from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, tables
+from lswc.archive.crawl_log import NO_PAGES, NO_VISIT
+from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, pairs
 from lswc.archive.run_settings import is_new, lacking, language_of, wanted_of
 from lswc.lab.trace.builder import places
 from lswc.lab.trace.format import ADDRESS, KIND, TIME, URLS, About, compressed_rows, write
@@ -52,15 +51,7 @@ def log(crawl: Path, *others: Path) -> tuple[pa.Table, pa.Table]:
 
 def _log(crawl: Path) -> list[tuple[pa.Table, pa.Table]]:
     """Return a folder's tables of attempts and links, oldest first; none if it has no log."""
-    folder = crawl / "log"
-    try:
-        parts = [tables(path) for path in journals(folder)]
-        for path in sorted(folder.glob("attempts-*.parquet"), reverse=True):
-            links = path.with_name(path.name.replace("attempts", "links"))
-            parts.insert(0, (pq.read_table(path), pq.read_table(links)))
-    except (OSError, pa.ArrowException) as error:
-        raise ArchiveError(f"{folder} is damaged: {error}") from error
-    return parts
+    return list(pairs(crawl))
 
 
 def _joined(schema: pa.Schema, parts: Sequence[pa.Table]) -> pa.Table:
