@@ -127,8 +127,7 @@ LSWC_MAX_OFFLINE = 86_400
 
 # Where the queued URLs are: `sqlite` (in the crawl's folder), `:memory:`, or
 # `redis://host:6379/0` (also `rediss://`, `unix://`) for many workers, each with a folder of its
-# own; `redis://a:6379,b:6379,c:6379/0` for servers that share the crawl, and
-# `redis+cluster://a:6379,b:6379/` for a Redis Cluster (shards.md).
+# own.
 LSWC_FRONTIER = "sqlite"
 # With Redis: the crawl's name, `lswc:<lang>` if empty. Seeds pushed to `<name>:start_urls` (or to
 # REDIS_START_URLS_KEY) are taken; REDIS_PARAMS are more arguments of redis-py's client.

@@ -479,12 +479,7 @@ class SqliteFrontier(Frontier):
             self._saved = 0
         return size - self._saved
 
-    def reopen(
-        self,
-        urls: Collection[str],
-        lengths: Mapping[str, int],
-        requisites: Collection[str] = (),
-    ) -> int:
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
         with self._errors():
             if self._held.is_kept:
                 begin(self._db)

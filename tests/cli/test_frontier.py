@@ -7,9 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
-from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.contract import Frontier
-    from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "bfs"}
 
@@ -57,12 +54,6 @@ def check(output: str) -> None:
 def test_every_reason_is_shown(tmp_path: Path) -> None:
     fill(SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY))
     check(shown(str(tmp_path)))
-
-
-def test_every_reason_is_shown_of_a_crawl_in_redis(redis_server: RedisServer) -> None:
-    client = Redis.from_url(redis_server.url)
-    fill(RedisFrontier(client, "frontier-command", strategy("bfs"), IDENTITY))
-    check(shown(redis_server.url, "--key", "frontier-command"))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from redis import Redis
 from rich.console import Console
 from scrapy import signals
 
@@ -36,7 +35,7 @@ from lswc.monitor.snapshot import (
     Worker,
     covered,
 )
-from lswc.monitor.stored import StoredInFolder, StoredInRedis
+from lswc.monitor.stored import StoredInFolder
 from lswc.monitor.summary import summary
 from lswc.strategy import SEED, PageLanguage, Pages, strategy
 from tests.crawl.running import SetUp
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
     from scrapy.statscollectors import StatsCollector
 
-    from tests.frontier.redis_server import RedisServer
 
 Numbers = dict[str, float]
 
@@ -240,16 +238,12 @@ def crawl_some(crawl: SetUp) -> None:
     crawl.parts.commits.commit(crawl.visit(), "timeout")
 
 
-@pytest.mark.parametrize("store", ["folder", "redis"])
-def test_the_same_crawl_has_the_same_numbers_everywhere(
-    tmp_path: Path, store: str, redis_server: RedisServer
-) -> None:
+def test_the_same_crawl_has_the_same_numbers_everywhere(tmp_path: Path) -> None:
     seeds = [f"http://{name}.example/" for name in "abc"]
-    place = {"LSWC_FRONTIER": "sqlite" if store == "folder" else redis_server.url}
     folder = tmp_path / "crawl"
 
     async def crawled() -> tuple[Recorder, Numbers]:
-        crawl = SetUp(tmp_path, *seeds, LSWC_TRY_AGAIN=[600], LSWC_STRATEGY="adaptive", **place)
+        crawl = SetUp(tmp_path, *seeds, LSWC_TRY_AGAIN=[600], LSWC_STRATEGY="adaptive")
         recorder = Recorder.from_crawler(crawl.crawler)
         exposition = Exposition(crawl.crawler.stats)
         crawl.crawler.signals.connect(exposition.show, snapshot_taken)
@@ -267,9 +261,7 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
     assert wanted | {"pending": 4, "postponed": 1, "servers": 4} == wanted
     assert wanted["expected"] > 0
 
-    stored = StoredInFolder(folder) if store == "folder" else StoredInRedis(
-        [Redis(port=redis_server.port)]
-    )  # fmt: skip
+    stored = StoredInFolder(folder)
     with stored.frontier() as frontier:
         counted = snapshot.counted(frontier, TOP)
     now = read_now(folder)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from socket import gethostname
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from redis import Redis
 
-from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.redis import Worker as RedisWorker
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.guest.control import change
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
-from lswc.monitor.snapshot import Latency, Snapshot, Worker, of_workers
-from lswc.monitor.stored import StoredInFolder, StoredInRedis
+from lswc.monitor.snapshot import Snapshot, Worker, of_workers
+from lswc.monitor.stored import StoredInFolder
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import BRAKE
 from tests.visits import ended
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
 
     from lswc.frontier import Frontier
     from lswc.monitor.stored import StoredCrawl
-    from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "adaptive"}
 A_MINUTE = 60.0
@@ -61,22 +56,12 @@ def fill(frontier: Frontier) -> None:
     frontier.commit(ended(third, "server's page limit"))
 
 
-@pytest.fixture(params=["folder", "redis"])
-def crawl(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisServer) -> StoredCrawl:
-    if request.param == "folder":
-        frontier: Any = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
-    else:
-        client = Redis(port=redis_server.port)
-        frontier = RedisFrontier(
-            client, "lswc:th", strategy("adaptive"), IDENTITY, worker=RedisWorker(folder=tmp_path)
-        )
+@pytest.fixture
+def crawl(tmp_path: Path) -> StoredCrawl:
+    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
     fill(frontier)
-    frontier.tell(now(Worker(state="running", time=1)), point(5, 2).line(), 1.0)
-    frontier.tell(now(Worker(state="running", time=2)), point(6, 3).line(), 60.0)
     frontier.close()
-    if request.param == "folder":
-        return StoredInFolder(tmp_path)
-    return StoredInRedis([Redis(port=redis_server.port)])
+    return StoredInFolder(tmp_path)
 
 
 def point(seconds: float, pages: int, run: float = 0.0, expected: float = 0.0) -> Point:
@@ -145,17 +130,6 @@ def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
     assert find(crawl, "far.example")["said"] == {**said, "why": "their mail"}
 
 
-def test_points_that_many_workers_tell_are_one_course(redis_server: RedisServer) -> None:
-    client = Redis(port=redis_server.port)
-    frontier = RedisFrontier(client, "lswc:th", strategy("adaptive"), IDENTITY)
-    for seconds in (1, 2):
-        frontier.tell("{}", point(seconds, 1).line(), A_MINUTE)  # the second comes too soon
-    frontier.tell("{}", point(3, 1).line(), 0)  # the last word of a worker
-    frontier.close()
-    points, _ = StoredInRedis([client], "lswc:th").course(0)
-    assert [one.time for one in points] == [1, 3]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
@@ -177,39 +151,6 @@ def test_the_state_of_a_crawl(folder: Path, worker: Worker | None, state: str) -
     if worker is not None:
         write_now(folder, snapshot(msgspec.structs.replace(worker, time=time() + worker.time)))
     assert PageData(StoredInFolder(folder)).get()["state"] == state
-
-
-@pytest.mark.parametrize(
-    ("ages", "state", "lost"),
-    [((1, 3600), "running", 1), ((3600, 7200), "silent", 2), ((1, 2), "running", 0)],
-)
-def test_a_worker_that_was_killed_is_shown_as_such(
-    redis_server: RedisServer, tmp_path: Path, ages: tuple[int, int], state: str, lost: int
-) -> None:
-    client = Redis(port=redis_server.port)
-    for number, age in enumerate(ages):
-        folder = tmp_path / f"worker{number}"
-        folder.mkdir()
-        frontier = RedisFrontier(
-            client, "w", strategy("bfs"), IDENTITY, worker=RedisWorker(folder=folder)
-        )
-        worker = Worker(
-            state="running", host="a", folder=str(folder), time=time() - age,
-            pages_per_second=2.0, under_way=3, slowest=(Latency("slow.example", 3.0, 2),),
-        )  # fmt: skip
-        frontier.tell(now(worker), "", 0.0)
-        frontier.close()
-    shown = PageData(StoredInRedis([client])).get()
-    assert shown["state"] == state
-    assert [worker["state"] for worker in shown["workers"]].count("silent") == lost
-    states = {worker["folder"]: worker["state"] for worker in shown["workers"]}
-    assert states == {
-        str(tmp_path / f"worker{number}"): "silent" if age > A_MINUTE else "running"
-        for number, age in enumerate(ages)
-    }
-    assert shown["pages_per_second"] == 2.0 * (2 - lost)
-    slow = {"server": "slow.example", "seconds": 3.0, "answers": 4}
-    assert shown["slowest"] == [slow], "once for both workers"
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
@@ -296,32 +237,3 @@ def test_a_crawl_is_shown_by_its_name_with_why_it_closed(folder: Path) -> None:
     shown = counted(PageData(StoredInFolder(folder)))
     assert (shown["name"], shown["store"]) == (str(folder), "SQLite")
     assert (shown["state"], shown["reason"]) == ("closed", "stopped by its user")
-
-
-def test_one_of_several_crawls_of_a_redis_is_read(redis_server: RedisServer) -> None:
-    client = Redis(port=redis_server.port)
-    for name in ("lswc:lo", "lswc:th"):
-        RedisFrontier(client, name, strategy("bfs"), IDENTITY | {"language": name[5:]}).close()
-    for name in ("lswc:lo", "lswc:th"):
-        shown = PageData(StoredInRedis([client], name)).get()
-        assert (shown["name"], shown["language"]) == (name, name[5:])
-
-
-def test_logs_are_those_of_workers_on_this_machine(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    client = Redis(port=redis_server.port)
-    for host, name, has_log in ((gethostname(), "a", True), (gethostname(), "b", False),
-                                ("elsewhere", "c", True)):  # fmt: skip
-        folder = tmp_path / name
-        (folder / "log").mkdir(parents=True) if has_log else folder.mkdir()
-        frontier = RedisFrontier(
-            client, "w", strategy("bfs"), IDENTITY, worker=RedisWorker(folder=folder)
-        )
-        frontier.tell(now(Worker(state="running", host=host, folder=str(folder), time=1)), "", 0.0)
-        frontier.close()
-    crawl = StoredInRedis([client])
-    assert crawl.folders() == [tmp_path / "a"]
-    assert find(crawl, "http://a.example/")["no_log"] == ""
-    (tmp_path / "a" / "log").rmdir()
-    assert find(crawl, "http://a.example/")["no_log"] == "The crawl's log isn't on this machine."
