@@ -32,9 +32,9 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
-from benchmarks.workers import graph
 
 from benchmarks.peer_crawls.server import HUB
+from benchmarks.workers import graph
 from lswc.crawl.web import open_web, prepare, truth
 from lswc.urls import parse
 from tests.frontier.redis_server import RedisServer

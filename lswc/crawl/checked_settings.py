@@ -289,14 +289,6 @@ def revisit(settings: BaseSettings) -> float:
     return visits
 
 
-def lease_seconds(settings: BaseSettings) -> float:
-    """Return after how many seconds a dead worker's URLs go to others. Raises ConfigError."""
-    seconds = number(settings, "LSWC_LEASE_SECONDS")
-    if not seconds:
-        raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
-    return seconds
-
-
 def in_order(settings: BaseSettings) -> bool:
     """Tell whether URLs are taken one at a time, in the papers' order. Raises ConfigError."""
     wanted = number(settings, "LSWC_IN_ORDER") > 0

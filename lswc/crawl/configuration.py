@@ -56,9 +56,8 @@ class Crawl:
 
     ``seeds_given`` names their file, or is empty if they are shipped.
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
-    folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
-    ``lease_seconds`` after how long a dead worker's URLs go to others. ``in_order``: one URL at a
-    time, in the papers' order. ``unproven_share`` is that of the requests for sites that hardly
+    folder of a frozen web, None for the real one. ``store`` says where the frontier is.
+    ``in_order``: one URL at a time, in the papers' order. ``unproven_share`` is that of the requests for sites that hardly
     anybody vouches for, ``haste`` that of those for URLs that would wait. ``readers`` processes
     read pages as ``reading`` says; ``reader`` does so in this process. Documents have up to
     ``max_document`` bytes;
@@ -99,7 +98,6 @@ class Crawl:
     folder: Path
     web: Path | None
     store: str
-    lease_seconds: float
     caps: Caps
     unproven_share: float
     haste: float
@@ -171,7 +169,6 @@ class Crawl:
             folder=folder,
             web=web,
             store=settings.get("LSWC_FRONTIER"),
-            lease_seconds=checked.lease_seconds(settings),
             caps=Caps(
                 server=most_pending,
                 domain=SITE_SERVERS * most_pending,

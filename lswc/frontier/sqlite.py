@@ -510,6 +510,8 @@ class SqliteFrontier(Frontier):
         self._urls.store(own, visit.lease.id, self._lines.sizes.site(held.server))
 
     def lease(self, now: float) -> Lease | None:
+        if self.outbox.is_full:
+            return None
         again = self._lease_again(now) if self._held.is_on else None
         return again or self._lease(now, lambda: self.choice.take(self.order, now))
 

@@ -235,7 +235,7 @@ def test_the_record_is_removed_while_the_crawl_runs(crawls: Crawls, tmp_path: Pa
     stops = {"TEST_PAGES": 20, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
     process = subprocess.Popen(
         # It looks ten times a second, and rests for longer than that before it ends.
-        site.command(LSWC_LEASE_SECONDS=0.4, DOWNLOAD_DELAY=0.2, **stops),
+        site.command(DOWNLOAD_DELAY=0.2, **stops),
         cwd=ROOT, env=environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

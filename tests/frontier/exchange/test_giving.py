@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.frontier.contract import Terms, site_of
-from lswc.frontier.exchange import joining
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
@@ -88,8 +87,9 @@ def _offer(url: str, code: int = SEED, depth: int = 0) -> Offer:
 def _crawled(worker: Worker, by_server: bool) -> None:
     """Let a worker meet, fetch, postpone, and hold URLs of all sites."""
     frontier = worker.frontier
-    urls = [f"http://{part}.{site}/{name}/{number}"
-            for site in SITES for part in ("www", "m") for name in "ab" for number in range(3)]  # fmt: skip
+    servers = [f"{part}.{site}" for site in SITES for part in ("www", "m")]
+    names = [f"{folder}/{number}" for folder in "ab" for number in range(3)]
+    urls = [f"http://{server}/{name}" for server in servers for name in names]
 
     def offer(url: str, code: int = SEED, depth: int = 0) -> Offer:
         found = _offer(url, code, depth)
@@ -101,7 +101,7 @@ def _crawled(worker: Worker, by_server: bool) -> None:
         if lease is None:
             break
         visit = Visit(lease, worker.now)
-        visit.offers = [offer(url, lease.code, 1) for url in urls[number :: 17]]
+        visit.offers = [offer(url, lease.code, 1) for url in urls[number::17]]
         visit.offers = [*visit.offers, offer(f"http://www.{SITES[number % 40]}/i.png", REQUISITE)]
         if number % 5 == 0:
             visit.outcome = Outcome.TIMEOUT
@@ -109,12 +109,6 @@ def _crawled(worker: Worker, by_server: bool) -> None:
             continue
         visit.outcome, visit.relevant = Outcome.HTML, number % 3 > 0
         frontier.commit(visit)
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take a worker that was killed for dead at once."""
-    monkeypatch.setattr(joining, "SEEN_ALIVE", 0.0)
 
 
 @pytest.mark.parametrize("named", ["adaptive", "directory_conservative"])
@@ -126,7 +120,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
     first = Worker(post, tmp_path / "first", named)
     by_server = first.frontier._lines.by_server
     _crawled(first, by_server)
-    gone = {site for site in SITES}
+    gone = set(SITES)
     before = {query: first.rows(query, gone) for query in (URLS, SERVERS, HELD)}
     second = Worker(post, tmp_path / "second", named)
     workers = [first, second]
