@@ -57,8 +57,8 @@ class Crawl:
     ``seeds_given`` names their file, or is empty if they are shipped.
     ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
     folder of a frozen web, None for the real one. ``store`` says where the frontier is.
-    ``in_order``: one URL at a time, in the papers' order. ``unproven_share`` is that of the requests for sites that hardly
-    anybody vouches for, ``haste`` that of those for URLs that would wait. ``readers`` processes
+    ``in_order``: one URL at a time, in the papers' order. ``unproven_share`` is that of the
+    requests for sites that hardly anybody vouches for, ``haste`` that of those for URLs that would wait. ``readers`` processes
     read pages as ``reading`` says; ``reader`` does so in this process. Documents have up to
     ``max_document`` bytes;
     those that are archived because a relevant page links to them, ``linked_documents`` in all.
