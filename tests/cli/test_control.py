@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
-from lswc.frontier.redis import RedisFrontier
+from lswc.frontier.exchange.post import Post
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.guest.control import InFolder, read
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control.toml_text import parsed
 from lswc.strategy import strategy
+from tests.frontier.one_worker import shared
 from tests.scenarios.site import SCRAPY, run
 
 if TYPE_CHECKING:
@@ -82,11 +83,13 @@ def test_each_word_can_be_taken_back(tmp_path: Path, words: list[str], becomes: 
     assert read(InFolder(tmp_path)) == parsed("")
 
 
-def test_it_is_said_to_all_workers(redis_server: RedisServer) -> None:
+def test_it_is_said_to_all_workers(tmp_path: Path, redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    RedisFrontier(client, "control-command", strategy("bfs"), IDENTITY).close()
+    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    shared(frontier, client, "control-command", tmp_path)
+    frontier.close()
     said(redis_server.url, "--key", "control-command", "block", "a.th", "--why", "a mail")
-    assert read(InRedis(client, "control-command")).rules
+    assert read(InRedis(Post(client, "control-command"))).rules
     assert "a mail" in said(redis_server.url, "--key", "control-command")
 
 
@@ -101,7 +104,7 @@ def test_it_is_said_to_all_workers(redis_server: RedisServer) -> None:
         (["{crawl}", "unblock", "a.th"], "block isn't given for a.th"),
         (["{crawl}", "set", "delay", "much", "a.th"], "delay must be a number of seconds"),
         (["{crawl}", "set", "reqests", "3"], "do you mean 'requests'?"),
-        (["{redis}", "--key", "nobodys"], "no crawl 'nobodys' in this Redis"),
+        (["{redis}", "--key", "nobodys"], "no crawl: Redis has none named nobodys"),
     ],
 )
 def test_mistakes_are_one_line(

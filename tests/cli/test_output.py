@@ -33,14 +33,11 @@ from lswc.monitor.snapshot import Cell
 from lswc.seeds import maker
 from lswc.seeds.maker import Made
 from lswc.strategy import SEED, PageLanguage
-from tests.archive.test_workers_files import Worker
 from tests.monitor.test_snapshot import printed
 from tests.monitor.test_summary import SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from tests.frontier.redis_server import RedisServer
 
 
 @pytest.fixture(autouse=True)
@@ -117,19 +114,6 @@ CORPUS = [
     "unknown | 8 | 4 | 0 | 0 | 0",
     "a.th | 7 | 3 | 1 | 4 | 5",
     "2 hosts, each with its reasons: crawl/corpus/th/manifest.json",
-]
-CHECK = [
-    "entries | missing | unknown | double | torn",
-    "pages.jsonl | 0 | 0 | 0 | 0 | 0",
-    "log | 2 | 0 | 0 | 0 | 0",
-    "index | 0 | 0 | 0 | 0 | 0",
-    "WARC | 0 | 0 | 0 | 0 | 0",
-    "files | 2 | 0 | 0 | 0 | 0",
-    "Redis | 2 | 2 | 0 | 0 | 0",
-    "the last visit wasn't committed: the next start moves it aside",
-    "2 URLs that this worker finished, in none of its files:",
-    "http://b.example/",
-    "and 1 whose URLs nobody here knows",
 ]
 
 
@@ -242,25 +226,6 @@ def test_a_seed_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     ]  # fmt: skip
 
 
-def test_a_check_of_a_worker(
-    tmp_path: Path, redis_server: RedisServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    worker = Worker(tmp_path, redis_server)
-    given = (worker.folder, worker.other, "--redis", redis_server.url, "--key", "lost")
-    try:
-        assert run("check", *given) == 1
-        said = cells(capsys.readouterr().out)
-        assert said[:-1] == CHECK
-        repair = f"`lswc check {worker.folder} --repair` lets what is lost be fetched anew."
-        assert " ".join(said[-1].split()) == repair
-        assert run("check", *given, "--repair") == 0
-        assert "1 lost URL pending again" in capsys.readouterr().out
-        assert run("check", *given) == 0
-        assert capsys.readouterr().out.endswith("All agree.\n")
-    finally:
-        worker.client.close()
-
-
 def test_a_mistake_is_in_the_log_of_a_crawl_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,11 +304,11 @@ def test_a_dry_run_names_the_quotas_of_a_language_and_no_url_that_is_blocked(
 
 def test_what_is_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     for command, what in (
-        (("new",), "language"),
-        (("check",), "crawl folder"),
-        (("frontier",), "crawl folder, or one Redis"),
+        (("new",), "one language"),
+        (("check",), "crawl folders, or one Redis"),
+        (("frontier",), "crawl folders, or one Redis"),
     ):
         assert run(*command) == 2
-        assert f"name one {what}" in capsys.readouterr().err
+        assert f"name {what}" in capsys.readouterr().err
     assert run("replay") == 2
     assert "name a crawl folder" in capsys.readouterr().err

@@ -11,27 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from redis import Redis
 from scrapy.settings import Settings
 
 from lswc.cli.commands.why import Command, _show
 from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.contract import Terms
-from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.redis_report import opened
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.sqlite_report import opened as opened_file
-from lswc.frontier.visit import Offer
 from lswc.monitor.story import story
 from lswc.outcomes import Outcome
-from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import ENGLISH, THAI, Site, page
 from tests.visits import ended
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.frontier.redis_server import RedisServer
 
 FAR = "http://far.example/"
 
@@ -150,7 +144,7 @@ def test_a_worker_that_had_no_page_yet(
     ("arguments", "complaint"),
     [
         (("{empty}", FAR), "it has no crawl log"),
-        (("{crawl}", FAR, "--redis", "there"), "--redis isn't the URL of a Redis: 'there'"),
+        (("{crawl}", "redis://there", FAR), "name folders, or one Redis"),
     ],
 )
 def test_mistakes(
@@ -163,23 +157,3 @@ def test_mistakes(
     given = [one.format(crawl=crawled.folder, empty=tmp_path) for one in arguments]
     assert ask(*given) == 2
     assert complaint in capsys.readouterr().err
-
-
-def test_a_url_in_redis(redis_server: RedisServer) -> None:
-    client = Redis.from_url(redis_server.url)
-    frontier = RedisFrontier(client, "c", strategy("bfs"), {"language": "th"})
-    urls = [f"http://www.{name}.co.th/" for name in ("a", "b")]
-    frontier.offer([Offer(u, u[7:-1], u[7:-1], SEED, PageLanguage.TARGET, 0) for u in urls])
-    lease = frontier.lease(0.0)
-    assert lease is not None
-    frontier.commit(ended(lease))
-    asked = Redis.from_url(redis_server.url)
-    with opened(asked, "c") as reader:
-        standing = {url: reader.standing(url) for url in [*urls, FAR]}
-    other = next(url for url in urls if url != lease.url)
-    assert standing[FAR] is None
-    found, waiting = standing[lease.url], standing[other]
-    assert found is not None
-    assert waiting is not None
-    assert (found.outcome, waiting.outcome) == ("", None)
-    frontier.close()

@@ -21,7 +21,7 @@ from scrapy.settings import Settings
 from twisted.web.test.requesthelper import DummyRequest
 
 from lswc import settings as defaults
-from lswc.errors import AwayError, ConfigError, StorageError
+from lswc.errors import ConfigError, StorageError
 from lswc.frontier.report import Freshness
 from lswc.monitor import course
 from lswc.monitor.metrics import check
@@ -284,14 +284,6 @@ async def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(
     assert taken[-1].workers[0].fetching
     commits = crawl.parts.commits
     commits.stop = lambda reason: None
-    commits.fail(AwayError("Redis is away"))
-    record()
-    (worker,) = taken[-1].workers
-    assert (taken[-1].state, worker.reason) == ("offline", "Redis is away")
-    assert (worker.under_way, worker.fetching) == (0, ())
-    now = course.read_now(tmp_path / "crawl")
-    assert now is not None
-    assert now.state == "offline"
     commits.fail(StorageError("it is lost"))
     record()
     assert (taken[-1].state, taken[-1].workers[0].state) == ("closing", "closing")

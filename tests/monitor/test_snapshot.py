@@ -14,9 +14,9 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from redis import Redis
 from rich.console import Console
 from scrapy import signals
+from scrapy.settings import Settings
 
 from lswc.cli.command import program
 from lswc.cli.commands.frontier import shown
@@ -36,7 +36,7 @@ from lswc.monitor.snapshot import (
     Worker,
     covered,
 )
-from lswc.monitor.stored import StoredInFolder, StoredInRedis
+from lswc.monitor.stored import stored
 from lswc.monitor.summary import summary
 from lswc.strategy import SEED, PageLanguage, Pages, strategy
 from tests.crawl.running import SetUp
@@ -267,15 +267,12 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
     assert wanted | {"pending": 4, "postponed": 1, "servers": 4} == wanted
     assert wanted["expected"] > 0
 
-    stored = StoredInFolder(folder) if store == "folder" else StoredInRedis(
-        [Redis(port=redis_server.port)]
-    )  # fmt: skip
-    with stored.frontier() as frontier:
-        counted = snapshot.counted(frontier, TOP)
+    kept = stored(str(folder) if store == "folder" else redis_server.url, "lswc:th", Settings())
+    counted = kept.counted(TOP)
     now = read_now(folder)
     assert last.runs == 1
     assert now == replace(last, coverage=None, runs=0, seconds=0.0)
-    assert [now] == stored.reported()
+    assert [now] == kept.reported()
     assert numbers(counted) == wanted
     for name in ("tallies", "outlook", "by_status", "requisites", "finished", "leased"):
         assert getattr(counted, name) == getattr(last, name)
@@ -292,7 +289,7 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
         f"  {program()} corpus {folder}", f"  {program()} frontier {folder}",
     ]  # fmt: skip
     of_all = {
-        "page": of_page(PageData(stored)),
+        "page": of_page(PageData(kept)),
         "prometheus": exposed,
         "frontier": of_frontier(replace(counted, outlook=last.outlook)),
         "course": msgspec.to_builtins(read(folder)[0][-1]),
