@@ -61,8 +61,7 @@ if TYPE_CHECKING:
 SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 """After so many seconds, or bytes of the frontier's log, what is committed is made durable.
 
-Not more often: many servers dirty many leaves of the frontier's indexes, and a leaf is written
-once a checkpoint.
+Not more often: a page changes leaves all over the frontier, and each is written once a checkpoint.
 """
 
 _MISSING = ("status 400", "status 403", "status 404", "status 410")
@@ -103,6 +102,7 @@ class Commits:
         self.begun = Counter[bool]()
         """How many visits were begun, by whether they are of pages."""
         self.latest_end = self._saved = monotonic()
+        self._saves = False
         self.rested = 0.0
 
     def begin(self, lease: Lease, now: float) -> Visit:
@@ -224,15 +224,26 @@ class Commits:
             return failed, self._archive.store(failed)
 
     def _save_if_due(self) -> None:
-        if monotonic() - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES:
+        is_due = monotonic() - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES
+        if self._saves or is_due:
             self.save()
 
-    def save(self) -> None:
-        """Make durable what is committed: first the files, then what refers to them."""
+    def save(self) -> bool:
+        """Make durable what is committed: first the files, then what refers to them.
+
+        Most of the frontier is, beside the crawl, before the rest takes a moment: until then it
+        isn't done, and is to be asked for again.
+        """
+        if not self._saves:
+            self._archive.sync()
+            self._saves = True
+        if not self._frontier.prepare_checkpoint():
+            return False
         self._archive.sync()
         self._frontier.checkpoint()
         self._archive.rotate()
-        self._saved = monotonic()
+        self._saved, self._saves = monotonic(), False
+        return True
 
     def give_back(self, visit: Visit) -> None:
         """End a visit as if its URL hadn't been asked for."""

@@ -567,6 +567,13 @@ class Frontier(Stock):
         visited again, or all are held. Raises LswcError.
         """
 
+    def prepare_checkpoint(self) -> bool:
+        """Begin to make durable what was committed, beside the crawl; tell whether that is done.
+
+        Then a ``checkpoint`` takes a moment. Raises LswcError. Done by default.
+        """
+        return True
+
     def checkpoint(self) -> None:
         """Make all that was committed outlast a power cut. What it refers to must do so before.
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from json import dumps
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,10 +33,13 @@ from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import became
 from lswc.frontier.lock import lock
-from lswc.frontier.sqlite_cells import Families, Line, Lines, Room, begin, keep_left_out
+from lswc.frontier.sqlite_cells import Lines
+from lswc.frontier.sqlite_families import Families
 from lswc.frontier.sqlite_held import HeldPages
 from lswc.frontier.sqlite_report import SqliteReader, opened
-from lswc.frontier.sqlite_servers import Servers, Tallies
+from lswc.frontier.sqlite_room import Room, keep_left_out
+from lswc.frontier.sqlite_saving import Saving, size_of
+from lswc.frontier.sqlite_servers import Servers, Tallies, begin
 from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.frontier.visit import Lease
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.held import Held
     from lswc.frontier.report import Freshness
+    from lswc.frontier.sqlite_ready import Line
     from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
@@ -110,16 +113,16 @@ class _Leases:
     def add(self, line: Line, unit: int, now: float, again: bool = False) -> int:
         """Begin a lease; return its number. The server is busy until it ends."""
         token = next(self._tokens)
-        if line.family:
-            self._lines.keep_busy(line)
-        else:
-            self._lines.busy[line.server] = 0
+        self._lines.index.keep_busy(line)
+        if not again:
+            self._lines.leased[line.seq] = line.server, line.line
         self.held[line.seq] = _Held(token, line.server, unit, now, again)
         return token
 
     def end(self, visit: Visit) -> None:
         """Forget a lease, and let its server rest."""
         held = self.held.pop(visit.lease.id)
+        self._lines.leased.pop(visit.lease.id, None)
         if visit.rest:
             heappush(self._resting, (held.since + visit.rest, held.server))
         else:
@@ -231,7 +234,7 @@ class Choice:
         others_wait = proven is not None or lines.others_wait()
 
         def may(family: int) -> bool:
-            is_idle = proven is None and not lines.is_busy(family)
+            is_idle = proven is None and not lines.index.is_busy(family)
             return not others_wait or is_small(family) or is_idle or share.may(family)
 
         line = lines.first_apart(share.turn, may)
@@ -252,7 +255,7 @@ class Choice:
         elsewhere = self.elsewhere
         if elsewhere is not None and is_far_better(order, elsewhere, line.cell):
             return False
-        if not self._lines.busy:
+        if not self._lines.index.busy:
             return True
         best = self._best_waiting(is_proven=not line.family)
         return best is None or not is_far_better(order, best, line.cell)
@@ -270,29 +273,16 @@ class Choice:
             if number > len(self._leases.held):
                 return cell
             if number:
-                leased = self.leased_cells(is_proven) if leased is None else leased
+                leased = lines.leased_cells(is_proven) if leased is None else leased
                 if number > leased[cell]:
                     return cell
         return None
-
-    def leased_cells(self, is_proven: bool = False) -> Counter[int]:
-        """Count the leased URLs by the cell that they are in now; or those of proven sites.
-
-        It isn't always their lease's: a URL found again while leased may have a better one.
-        """
-        rows = self._db.execute(
-            "SELECT cell FROM url u JOIN line USING (server, line)"
-            " WHERE u.seq IN (SELECT value FROM json_each(?)) AND u.outcome IS NULL"
-            " AND (family = 0 OR ?)",
-            (dumps(list(self._leases.held)), not is_proven),
-        )
-        return Counter(cell for (cell,) in rows)
 
 
 class SqliteFrontier(Frontier):
     """The frontier in a SQLite file, or in memory for a crawl that isn't kept.
 
-    Writes since the last ``commit`` only hide lines of busy servers, so a kill loses nothing.
+    Writes since the last ``commit`` only let URLs come back, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
     refused. Raises FrontierError for that, for a foreign file, and if another process has it.
     """
@@ -308,6 +298,7 @@ class SqliteFrontier(Frontier):
         self._ahead = Path(f"{path}-wal")
         self._saved = 0  # bytes of it
         self._lock = None if path == MEMORY else lock(Path(path).parent)
+        self._saving = None if path == MEMORY else Saving(Path(path))
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self._servers = Servers(self._db, strategy)
         self._tallies = Tallies(self._db)
@@ -465,17 +456,25 @@ class SqliteFrontier(Frontier):
     def lengths(self) -> dict[str, int]:
         return self._lengths
 
+    def prepare_checkpoint(self) -> bool:
+        if self._saving is None:
+            return True
+        with self._errors():
+            return not self._saving.goes_on()
+
     def checkpoint(self) -> None:
         with self._errors():
-            if self._db.in_transaction:  # of hidden lines, and URLs that came back
+            if self._saving is not None:
+                self._saving.finish()
+            if self._db.in_transaction:  # of URLs that came back
                 self._tallies.write()
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        self._saved = _size(self._ahead)
+        self._saved = size_of(self._ahead)
 
     @property
     def unsaved(self) -> int:
-        size = _size(self._ahead)
+        size = size_of(self._ahead)
         if size < self._saved:  # it began anew, which it can't while somebody reads
             self._saved = 0
         return size - self._saved
@@ -490,7 +489,7 @@ class SqliteFrontier(Frontier):
             if self._held.is_kept:
                 begin(self._db)
                 self._held.lost(urls)
-            reopened = reopen(self._db, self._strategy, urls, lengths)
+            reopened = reopen(self._db, urls, lengths)
         self._load()
         return reopened
 
@@ -551,7 +550,7 @@ class SqliteFrontier(Frontier):
         """Lease the page that is due first, if the budget of visits has one."""
         with self._errors():
             self._leases.let_rested_go(now)
-            chosen = self._held.next(now, self._lines.busy)
+            chosen = self._held.next(now, self._lines.index.busy)
             return None if chosen is None else self._hand_out(chosen.line, now, chosen.held)
 
     def _hand_out(self, line: Line, now: float, held: Held | None = None) -> Lease:
@@ -667,9 +666,8 @@ class SqliteFrontier(Frontier):
         """Let a URL that was pending end so; that of a page that is held stays as it is."""
         if not held.again:
             seq = visit.lease.id
-            (line,) = self._db.execute("SELECT line FROM url WHERE seq = ?", (seq,)).fetchone()
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
-            self._lines.take(held.server, line)
+            self._lines.take(*self._lines.leased[seq])
         if visit.url != visit.lease.url:
             self._db.execute("UPDATE url SET url = ? WHERE seq = ?", (visit.url, visit.lease.id))
         changed = changed_of(lengths, self._lengths)
@@ -718,7 +716,10 @@ class SqliteFrontier(Frontier):
             self._db.execute("COMMIT")
 
     def close(self, under_way: Iterable[Visit] = ()) -> None:
-        self._db.close()  # rolls back what is uncommitted: lines of busy servers hidden
+        if self._saving is not None:
+            with suppress(sqlite3.Error):  # what is committed stays in the log
+                self._saving.finish()
+        self._db.close()  # rolls back what is uncommitted: URLs that came back
         if self._lock is not None:
             self._lock.close()
 
@@ -742,7 +743,7 @@ class _OpenReader(SqliteReader):
 
     def pending(self) -> dict[int, int]:
         pending = self._frontier._lines.waiting.copy()
-        pending.subtract(self._frontier.choice.leased_cells())
+        pending.subtract(self._frontier._lines.leased_cells())
         return dict(+pending)
 
     def leased(self) -> int:
@@ -788,13 +789,6 @@ def _create(
         db.execute(sqlite_urls.BY_DIRECTORY)
     earlier = {} if experience is None else {"earlier": dumped(experience)}
     db.executemany("INSERT INTO about VALUES (?, ?)", {**earlier, **identity}.items())
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def open_existing(path: Path) -> SqliteFrontier:

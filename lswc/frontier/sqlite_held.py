@@ -27,7 +27,7 @@ from lswc.frontier.held import (
     learn,
     usual_of,
 )
-from lswc.frontier.sqlite_cells import Line
+from lswc.frontier.sqlite_ready import Line
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy.revisits import FIRST_CHANGES, FIRST_NEW, Budget, first_price, next_price
 from lswc.urls import fingerprint

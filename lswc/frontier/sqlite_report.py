@@ -26,7 +26,7 @@ from lswc.frontier.report import (
     held_page,
     visits_so_far,
 )
-from lswc.frontier.sqlite_cells import longest, waiting
+from lswc.frontier.sqlite_cells import cell_of, longest, waiting
 from lswc.frontier.sqlite_held import page_of, sample, usual
 from lswc.frontier.sqlite_servers import pages_of, read_tallies
 from lswc.frontier.sqlite_urls import FINISHED, NAMED, read_lengths
@@ -43,16 +43,15 @@ if TYPE_CHECKING:
 SLICE = 100_000
 """URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
 
-_PENDING = "(SELECT count(*) FROM url WHERE url.server = server.id AND outcome IS NULL)"
+_PENDING = "coalesce((SELECT sum(number) FROM line WHERE line.server = server.id), 0)"
 _QUEUE = f"SELECT name, {_PENDING}, downloaded, relevant FROM server"
-_WAITING_OF = """
-SELECT cell, sum((SELECT count(*) FROM url WHERE url.server = line.server
-    AND url.line = line.line AND outcome IS NULL))
-FROM line WHERE server = (SELECT id FROM server WHERE name = ?) GROUP BY cell
+_LINES_OF = """
+SELECT line, coalesce(server.place, site.place), number
+FROM server JOIN site ON site.id = site JOIN line ON server = server.id WHERE server.name = ?
 """
 _NEXT_OF = """
-SELECT url FROM line JOIN url USING (server, line)
-WHERE server = (SELECT id FROM server WHERE name = ?) AND cell = ? AND outcome IS NULL
+SELECT url FROM url JOIN server ON server.id = server
+WHERE name = ? AND line IN (SELECT value FROM json_each(?)) AND outcome IS NULL
 ORDER BY url.seq LIMIT ?
 """
 _OWN = "NOT IN (SELECT server FROM given)"
@@ -75,7 +74,7 @@ SELECT (SELECT name FROM site WHERE id = found.branch), sites FROM (
     GROUP BY 1 ORDER BY sites DESC, 1 LIMIT 1) AS found
 """
 _IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out) AND id {_OWN}
-    AND NOT EXISTS (SELECT 1 FROM url WHERE url.server = server.id AND outcome IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM line WHERE line.server = server.id)
     AND id NOT IN (SELECT server FROM later CROSS JOIN url USING (seq)
         WHERE url.outcome = '{Outcome.POSTPONED}')"""
 # CROSS: else SQLite reads all URLs to find the few that were postponed.
@@ -103,7 +102,7 @@ class SqliteReader(Reader):
         )
 
     def pending(self) -> dict[int, int]:
-        return waiting(self._db)
+        return waiting(self._db, self.strategy)
 
     def leased(self) -> int:
         return 0
@@ -179,10 +178,18 @@ class SqliteReader(Reader):
         return None if row is None else Queue(*row)
 
     def waiting_of(self, server: str) -> dict[int, int]:
-        return {cell: number for cell, number in self._db.execute(_WAITING_OF, (server,)) if number}
+        found: Counter[int] = Counter()
+        for line, place, number in self._db.execute(_LINES_OF, (server,)):
+            found[cell_of(self.strategy, line, place)] += number
+        return dict(sorted(found.items()))
 
     def next_of(self, server: str, cell: int, most: int) -> list[str]:
-        return [url for (url,) in self._db.execute(_NEXT_OF, (server, cell, most))]
+        lines = [
+            line
+            for line, place, _ in self._db.execute(_LINES_OF, (server,))
+            if cell_of(self.strategy, line, place) == cell
+        ]
+        return [url for (url,) in self._db.execute(_NEXT_OF, (server, dumps(lines), most))]
 
     def servers_like(self, text: str, most: int) -> list[str]:
         rows = self._db.execute(

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 # A place is the one that a unit had when it was last asked for; a site's is that of its servers
-# without a page. `missed` counts looks that brought none, in a learned order. The last columns of a
-# site are those of Families (sqlite_cells). The tallies are one line of JSON: a page adds to ten of
-# them, and a row for each would be ten searches and changes. Of the experience, `scored` is what
-# the pages were when all cells were last scored. If text counts, `relevant` is a sum of shares:
-# SQLite keeps a number that isn't whole as it is.
+# without a look. These have none of their own, as a page may move hundreds of them. `missed` counts
+# looks that brought none, in a learned order. The last columns of a site are those of Families
+# (sqlite_families). The tallies are one line of JSON: a page adds to ten, and a row for each
+# would be ten searches and changes. Of the experience, `scored` is what the pages were when all
+# cells were last scored. If text counts, `relevant` is a sum of shares: SQLite keeps a number that
+# isn't whole as it is.
 SCHEMA = """
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
@@ -37,7 +38,7 @@ CREATE TABLE site (
     supporters TEXT NOT NULL DEFAULT '');
 CREATE TABLE server (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, downloaded INTEGER NOT NULL DEFAULT 0,
-    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL, site INTEGER NOT NULL,
+    relevant INTEGER NOT NULL DEFAULT 0, place INTEGER, site INTEGER NOT NULL,
     missed INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX server_of_site ON server (site);
 CREATE TABLE directory (
@@ -54,12 +55,29 @@ KEPT = 10_000
 """Servers and directories that are kept in memory at most, of each."""
 
 _WITH_SITE = (
-    "SELECT s.place, s.downloaded, s.relevant, s.missed,"
+    "SELECT coalesce(s.place, d.place), s.downloaded, s.relevant, s.missed,"
     " d.id, d.place, d.downloaded, d.relevant, d.missed"
     " FROM server s JOIN site d ON d.id = s.site WHERE s.id = ?"
 )
 _ADD = "SET downloaded = downloaded + ?2, relevant = relevant + ?3, bytes = bytes + ?4 WHERE id = "
 
+
+_OF_UNIT = "SELECT name, id, place, downloaded, relevant, missed FROM {}"
+_READ = {
+    "site": _OF_UNIT.format("site"),
+    "directory": _OF_UNIT.format("directory"),
+    "server": "SELECT s.name, s.id, coalesce(s.place, d.place), s.downloaded, s.relevant, s.missed"
+    " FROM server s JOIN site d ON d.id = s.site",
+}
+_OTHERS = (
+    "SELECT id, coalesce(place, ?), downloaded, relevant, missed FROM server"
+    " WHERE site = ? AND id <> ?"
+)
+_PLACE = {
+    "directory": "SELECT place FROM directory WHERE id = ?",
+    "server": "SELECT coalesce(s.place, d.place) FROM server s JOIN site d ON d.id = s.site"
+    " WHERE s.id = ?",
+}
 
 Born = tuple[int, int, int, str]
 """Level, family, branch (0 for itself) and supporters of a site."""
@@ -87,10 +105,16 @@ _known: Callable[[tuple[Any, ...]], Met] = partial(tuple.__new__, Met)
 _pages: Callable[[tuple[Any, ...]], Pages] = partial(tuple.__new__, Pages)
 
 
+def begin(db: sqlite3.Connection) -> None:
+    """Begin a transaction, unless one has begun."""
+    if not db.in_transaction:
+        db.execute("BEGIN IMMEDIATE")
+
+
 def _read(db: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str, Met]:
+    column = "s.name" if table == "server" else "name"
     rows = db.execute(
-        f"SELECT name, id, place, downloaded, relevant, missed FROM {table}"
-        " WHERE name IN (SELECT value FROM json_each(?))",
+        f"{_READ[table]} WHERE {column} IN (SELECT value FROM json_each(?))",
         (dumps(list(names)),),
     )
     return {row[0]: _known(row[1:]) for row in rows}
@@ -195,8 +219,8 @@ class Servers:
         )
         sites = self.sites(wanted)
         self._db.executemany(
-            "INSERT INTO server (name, place, site) VALUES (?, ?, ?)",
-            [(name, sites[site].place, sites[site].id) for name, site in site_names.items()],
+            "INSERT INTO server (name, site) VALUES (?, ?)",
+            [(name, sites[site].id) for name, site in site_names.items()],
         )
 
     def add_site(self, name: str, born: Born) -> int:
@@ -209,7 +233,7 @@ class Servers:
         )
         return int(row.fetchone()[0])
 
-    def add_server(self, name: str, site: int, place: int) -> int:
+    def add_server(self, name: str, site: int, place: int | None) -> int:
         """Add a server that another worker gave, unless it is there; return its number."""
         self._db.execute(
             "INSERT OR IGNORE INTO server (name, place, site) VALUES (?, ?, ?)", (name, place, site)
@@ -225,14 +249,16 @@ class Servers:
     def supported(self, site: int, support: int) -> dict[int, int]:
         """Take notice of a site's new support; return its servers whose place changed, with it."""
         empty = self._strategy.place(NO_PAGES, support=support)
-        self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site))
-        rows = self._db.execute(
-            "SELECT id, place, downloaded, relevant, missed FROM server WHERE site = ?", (site,)
-        )
         moved: dict[int, int] = {}
-        for row in rows.fetchall():
-            moved |= self._moved(Met(*row), support=support)
+        for server in self._others(site):
+            moved |= self._moved(server, support=support)
+        self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site))
         return moved
+
+    def _others(self, site: int, server: int = 0) -> list[Met]:
+        """Return the servers of a site but for one."""
+        ((place,),) = self._db.execute("SELECT place FROM site WHERE id = ?", (site,)).fetchall()
+        return [Met(*row) for row in self._db.execute(_OTHERS, (place, site, server)).fetchall()]
 
     def sites(self, names: AbstractSet[str]) -> dict[str, Met]:
         """Return what is known of sites that were met before."""
@@ -240,8 +266,7 @@ class Servers:
 
     def place(self, unit: int) -> int:
         """Return the place of what the strategy counts by."""
-        row = self._db.execute(f"SELECT place FROM {self._table} WHERE id = ?", (unit,))
-        return int(row.fetchone()[0])
+        return int(self._db.execute(_PLACE[self._table], (unit,)).fetchone()[0])
 
     def directory(self, unit: int) -> str:
         """Return the name of a directory."""
@@ -286,6 +311,8 @@ class Servers:
         """Return a server and its site, as they are after what was counted for them."""
         row = self._db.execute(_WITH_SITE, (server,)).fetchone()
         known = Met(server, *row[:4])
+        # It has a look, so its place is its own from now on.
+        self._db.execute("UPDATE server SET place = ? WHERE id = ?", (known.place, server))
         self._servers.changed(known)
         return known, Met(*row[4:])
 
@@ -294,14 +321,9 @@ class Servers:
         moved = self._moved(server, looks)
         empty = self._strategy.place(NO_PAGES, looks)
         if empty != site.place:
+            for other in self._others(site.id, server.id):
+                moved |= self._moved(other, looks)
             self._db.execute("UPDATE site SET place = ? WHERE id = ?", (empty, site.id))
-            others = self._db.execute(
-                "SELECT id, place, downloaded, relevant, missed FROM server"
-                " WHERE site = ? AND id <> ?",
-                (site.id, server.id),
-            )
-            for other in others.fetchall():
-                moved |= self._moved(Met(*other), looks)
         return moved
 
     def _count_directory(self, directory: int, relevant: float) -> Met:
@@ -316,11 +338,15 @@ class Servers:
         return known
 
     def _moved(self, unit: Met, site: Pages = NO_PAGES, support: int = 0) -> dict[int, int]:
-        """Store a unit's place if it changed, and return it then."""
+        """Store a unit's place if it changed, and return it then.
+
+        That of a server without a look is its site's.
+        """
         place = self._strategy.place(unit.looks, site, support)
         if place == unit.place:
             return {}
-        self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit.id))
+        if unit.looks.downloaded:
+            self._db.execute(f"UPDATE {self._table} SET place = ? WHERE id = ?", (place, unit.id))
         self._units.changed(unit._replace(place=place))
         return {unit.id: place}
 

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lswc.frontier.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redirect, site_of
-from lswc.frontier.sqlite_cells import PUT_OLDEST, Line, begin, keep_left_out
-from lswc.frontier.sqlite_servers import UNSAID, read_tallies, write_tallies
+from lswc.frontier.sqlite_cells import PUT_OLDEST
+from lswc.frontier.sqlite_ready import Line
+from lswc.frontier.sqlite_room import keep_left_out
+from lswc.frontier.sqlite_servers import UNSAID, begin, read_tallies, write_tallies
 from lswc.frontier.visit import keys
 from lswc.outcomes import OF_ELSEWHERE, OF_REQUISITE, Outcome
-from lswc.strategy import DISCARD, REQUISITE, SEED, Strategy, Unit, better, distance_of
-from lswc.strategy.facts import NO_PAGES
+from lswc.strategy import DISCARD, REQUISITE, SEED, better, distance_of
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
-    from lswc.frontier.sqlite_cells import Lines, Room
+    from lswc.frontier.sqlite_cells import Lines
+    from lswc.frontier.sqlite_room import Room
     from lswc.frontier.sqlite_servers import Met, Servers, Tallies
     from lswc.frontier.visit import Offer
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
@@ -226,6 +228,8 @@ class Urls:
                     (*row[_LINE:], seq),
                 )
                 if line != known_line:
+                    if seq in self._lines.leased:
+                        self._lines.leased[seq] = server, line
                     self._lines.put(Line(server, line, self._lines.cell_of(line, place), seq))
                     self._lines.take(server, known_line)
             self._seen.changed(url)
@@ -339,7 +343,7 @@ class Urls:
             "SELECT seq, server, line, url FROM url WHERE fingerprint = ? AND outcome IS NULL",
             (name,),
         ).fetchone()
-        if row is not None and row[0] not in self._room.leased:
+        if row is not None and row[0] not in self._lines.leased:
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, row[0]))
             self._lines.take(row[1], row[2])
             self._seen.changed(row[3])
@@ -529,9 +533,7 @@ class Postponed:
         return numbers, again
 
 
-def reopen(
-    db: sqlite3.Connection, strategy: Strategy, urls: Iterable[str], lengths: Mapping[str, int]
-) -> int:
+def reopen(db: sqlite3.Connection, urls: Iterable[str], lengths: Mapping[str, int]) -> int:
     """Let finished URLs wait again, and take the lengths of the files as they are now.
 
     Returns how many of the URLs were finished.
@@ -540,13 +542,12 @@ def reopen(
     db.execute("CREATE TEMP TABLE wanted (url TEXT PRIMARY KEY) WITHOUT ROWID")
     db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((url,) for url in urls))
     rows = db.execute(
-        "SELECT seq, server, unit, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
+        "SELECT seq, server, line FROM url JOIN wanted USING (url) WHERE outcome <> ?",
         (Outcome.POSTPONED,),
     ).fetchall()
-    for seq, server, unit, line in rows:
-        cell = _cell(db, strategy, unit, line)
+    for seq, server, line in rows:
         db.execute("UPDATE url SET outcome = NULL WHERE seq = ?", (seq,))
-        db.execute(PUT_OLDEST, (server, line, cell, seq))
+        db.execute(PUT_OLDEST, (server, line, seq))
         db.execute("INSERT OR IGNORE INTO again VALUES (?)", (seq,))
     db.execute("DROP TABLE wanted")
     finished = db.execute(f"SELECT outcome, count(*) FROM ({FINISHED}) GROUP BY outcome")
@@ -555,17 +556,6 @@ def reopen(
     keep_lengths(db, lengths)
     db.execute("COMMIT")
     return len(rows)
-
-
-def _cell(db: sqlite3.Connection, strategy: Strategy, unit: int, line: int) -> int:
-    """Return the cell of a line; what the strategy would discard by now, it took once."""
-    if strategy.unit is Unit.DIRECTORY:
-        return line
-    (place,) = db.execute("SELECT place FROM server WHERE id = ?", (unit,)).fetchone()
-    cell = strategy.cell_of[line][place]
-    if cell == DISCARD:
-        cell = strategy.cell_of[line][strategy.place(NO_PAGES)]
-    return 0 if cell == DISCARD else cell
 
 
 def keep_lengths(db: sqlite3.Connection, lengths: Mapping[str, int]) -> None:

@@ -29,10 +29,11 @@ from lswc.frontier.exchange.status import Elsewhere, Status, summed
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
     from lswc.frontier.exchange.joining import Membership
+    from lswc.frontier.exchange.outbox import Sendable
     from lswc.frontier.exchange.owners import Owners
     from lswc.frontier.exchange.post import Entry, Mail, Post
     from lswc.frontier.sqlite import SqliteFrontier
@@ -52,8 +53,9 @@ AT_ONCE = 0.02
 SURE = 3
 """Statuses of another process that goes on, before two are taken to be one worker."""
 
-MESSAGES = 200
-"""Messages to a worker that are sent at once."""
+MESSAGES, LINKS_TOGETHER = 200, 400
+"""Messages to a worker that are read at once, and links of those that are sent, and taken,
+together: some 20 ms of a worker's time."""
 
 IN_FLIGHT = 20_000
 """Links to a worker that were sent and that it hasn't got: what Redis must have room for."""
@@ -68,9 +70,10 @@ class Exchange:
     """What this worker sends, takes and gives. ``turn`` is called ten times a second, or more often.
 
     ``run`` begins what talks to Redis, and returns its future: it is done in a thread where there
-    is a loop. ``saves`` makes the crawl's files and its frontier outlast a power cut, ``resends``
-    yields steps that offer once more what the log has of links to some parts. ``asked`` is given
-    what people ask this worker, and doesn't wait until that is answered.
+    is a loop. ``saves`` makes the crawl's files and its frontier outlast a power cut, and tells
+    whether that is done; ``resends`` yields steps that offer once more what the log has of links to
+    some parts. ``asked`` is given what people ask this worker, and doesn't wait until that is
+    answered.
 
     ``control`` is what people instruct the crawl to do, as it was heard last, or is kept here.
     """
@@ -87,7 +90,7 @@ class Exchange:
         self._outbox, self._inbox = frontier.outbox, frontier.inbox
         self.me, self._name, self._process, self._crawl = membership[:4]
         self._clock = clock
-        self.saves: Callable[[], None] = frontier.checkpoint
+        self.saves: Callable[[], bool] = self._save
         self.resends: Callable[[frozenset[int]], Iterator[bool]] = lambda parts: iter(())
         self.asked: Callable[[bytes], None] = lambda question: None
         self.owners = membership.owners
@@ -137,6 +140,12 @@ class Exchange:
             self._begin(now)
         after: int = self._frontier.pending
         return after > before
+
+    def _save(self) -> bool:
+        if not self._frontier.prepare_checkpoint():
+            return False
+        self._frontier.checkpoint()
+        return True
 
     @property
     def is_full(self) -> bool:
@@ -229,11 +238,12 @@ class Exchange:
             in_flight.popleft()
         room = IN_FLIGHT - sum(links for _, links in in_flight)
         while room > 0 and (waiting := self._outbox.waiting(worker, sent, MESSAGES)):
-            yield sent, [(one.id, one.message) for one in waiting]
-            sent = self._sent[worker] = waiting[-1].id
-            links = sum(one.links for one in waiting)
-            in_flight.append((sent, links))
-            room -= links + 1
+            for few in _together(waiting):
+                yield sent, [(one.id, one.message) for one in few]
+                sent = self._sent[worker] = few[-1].id
+                links = sum(one.links for one in few)
+                in_flight.append((sent, links))
+                room -= links + 1
 
     def _status(self, now: float, *, has_ended: bool) -> Status:
         frontier = self._frontier
@@ -372,8 +382,7 @@ class Exchange:
             if self._clock() > until:
                 break
         now = self._clock()
-        if self._taken and now - self._saved > 2 * BEAT:
-            self.saves()
+        if self._taken and now - self._saved > 2 * BEAT and self.saves():
             self._saved = now
             self._durable = dict(self._inbox.received)
             self._kept += self._taken
@@ -484,6 +493,7 @@ class Exchange:
         with self._frontier.transaction():
             for worker in lost:
                 self._giving = None
+                self._frontier.giving.abandon()
                 for part, held in list(outbox.parts.items()):
                     if held.worker == worker:
                         outbox.keep(part, Held(State.OWN))
@@ -603,6 +613,20 @@ class Exchange:
             return all(beats[number] > beat for number, beat in self._look[1].items())
         self._look = look, beats
         return False
+
+
+def _together(waiting: Iterable[Sendable]) -> Iterator[list[Sendable]]:
+    """Yield messages that are sent together."""
+    few: list[Sendable] = []
+    links = 0
+    for one in waiting:
+        few.append(one)
+        links += one.links
+        if links >= LINKS_TOGETHER:
+            yield few
+            few, links = [], 0
+    if few:
+        yield few
 
 
 def _gone_on(

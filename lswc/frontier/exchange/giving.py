@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lswc.frontier.sqlite_held import HeldPages
     from lswc.frontier.sqlite_urls import Urls
 
-LOOKED_AT = 1_000
+LOOKED_AT = 500
 """Rows that are looked at in one step: some milliseconds."""
 
 _URLS = """
@@ -63,6 +63,7 @@ class Giving:
         self._db, self._outbox, self._urls = db, outbox, urls
         self._lines, self._held, self._busy = lines, held, busy
         self._transaction = transaction
+        self._servers: dict[int, int] = {}
 
     def begin(self, heirs: Mapping[int, int]) -> None:
         """Let parts be given to these workers, by part: their links wait from now on."""
@@ -86,7 +87,8 @@ class Giving:
         Else what is under way has to end first. Raises StorageError.
         """
         leaving = self.leaving
-        sites, servers = dict[int, int](), dict[int, int]()
+        sites = dict[int, int]()
+        servers = self._servers = {}
         for rows in self._looked_at("SELECT id, name FROM site WHERE id BETWEEN ? AND ?", "site"):
             found = ((site, part_of(name)) for site, name in rows)
             sites |= {site: part for site, part in found if part in leaving}
@@ -104,6 +106,11 @@ class Giving:
         yield from self._give_sites(sites, leaving)
         yield from self._give_urls(servers, leaving)
         self._end(leaving)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let the servers be leased again that were left alone to be given."""
+        servers, self._servers = self._servers, {}
         for server in servers:
             self._lines.thaw(server)
 

@@ -111,7 +111,7 @@ class Inbox:
         if row is None:
             return self._add_site(told.site, born)
         site = int(row[0])
-        if row[1:] != born[:3]:
+        if row[1:] != born[:3] and part_of(told.site) not in self._outbox.parts:
             self._db.execute(
                 "UPDATE site SET level = ?, family = ?, branch = ? WHERE id = ?",
                 (*born[:3], site),
@@ -132,6 +132,9 @@ class Inbox:
         return site
 
     def _take_site(self, given: SiteGiven) -> None:
+        part = part_of(given.vouching.site)
+        if part in self._outbox.parts:  # it came here from elsewhere, as its worker was called lost
+            return
         site = self._site(given.vouching)
         supporters = [self._ancestor(name) for name in given.supporters]
         self._db.execute(
@@ -140,7 +143,6 @@ class Inbox:
              " ".join(map(str, supporters)), site),
         )  # fmt: skip
         self._lines.families.tell(site, self._born(site))
-        part = part_of(given.vouching.site)
         numbers: dict[str, int] = {}
         for name, place, downloaded, relevant, missed, received in given.servers:
             server = numbers[name] = self._servers.add_server(name, site, place)

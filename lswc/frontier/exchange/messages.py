@@ -44,7 +44,7 @@ class Links(Struct, frozen=True, array_like=True, tag="links"):
 class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
     """A site with its counters, as it was when its worker ceased to ask it.
 
-    ``supporters`` are names of sites. ``servers`` have name, place, pages, relevant ones, looks
+    ``supporters`` are names of sites. ``servers`` have name, place (None: the site's), pages, relevant ones, looks
     that brought none, and bytes.
     ``left_out`` has server, reason and number; ``claims`` what listings of a server told
     (``sqlite_held``); ``rates`` how pages of the site change.
@@ -57,7 +57,7 @@ class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
     relevant: float
     missed: int
     received: int
-    servers: list[tuple[str, int, int, float, int, int]]
+    servers: list[tuple[str, int | None, int, float, int, int]]
     left_out: list[tuple[str, str, int]]
     claims: list[tuple[str, int, int, int, int]]
     rates: list[tuple[int, float, float, float]]
