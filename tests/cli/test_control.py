@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from redis import Redis
 
+from lswc.frontier.exchange.post import Post
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.guest.control import InFolder, read
+from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control.toml_text import parsed
 from lswc.strategy import strategy
+from tests.frontier.one_worker import shared
 from tests.scenarios.site import SCRAPY, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "bfs"}
 
@@ -78,6 +83,16 @@ def test_each_word_can_be_taken_back(tmp_path: Path, words: list[str], becomes: 
     assert read(InFolder(tmp_path)) == parsed("")
 
 
+def test_it_is_said_to_all_workers(tmp_path: Path, redis_server: RedisServer) -> None:
+    client = Redis.from_url(redis_server.url)
+    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    shared(frontier, client, "control-command", tmp_path)
+    frontier.close()
+    said(redis_server.url, "--key", "control-command", "block", "a.th", "--why", "a mail")
+    assert read(InRedis(Post(client, "control-command"))).rules
+    assert "a mail" in said(redis_server.url, "--key", "control-command")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -89,11 +104,14 @@ def test_each_word_can_be_taken_back(tmp_path: Path, words: list[str], becomes: 
         (["{crawl}", "unblock", "a.th"], "block isn't given for a.th"),
         (["{crawl}", "set", "delay", "much", "a.th"], "delay must be a number of seconds"),
         (["{crawl}", "set", "reqests", "3"], "do you mean 'requests'?"),
+        (["{redis}", "--key", "nobodys"], "no crawl: Redis has none named nobodys"),
     ],
 )
-def test_mistakes_are_one_line(tmp_path: Path, arguments: list[str], says: str) -> None:
+def test_mistakes_are_one_line(
+    tmp_path: Path, redis_server: RedisServer, arguments: list[str], says: str
+) -> None:
     SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
-    given = [word.format(crawl=tmp_path) for word in arguments]
+    given = [word.format(crawl=tmp_path, redis=redis_server.url) for word in arguments]
     done = run([*SCRAPY, "control", *given])
     assert done.returncode == 2
     assert says in done.stderr

@@ -7,10 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from redis import Redis
 
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
+from tests.frontier.one_worker import shared
 from tests.scenarios.site import SCRAPY, run
 from tests.visits import ended
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.contract import Frontier
+    from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "bfs"}
 
@@ -56,11 +59,20 @@ def test_every_reason_is_shown(tmp_path: Path) -> None:
     check(shown(str(tmp_path)))
 
 
+def test_every_reason_is_shown_of_a_crawl_in_redis(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    shared(frontier, Redis.from_url(redis_server.url), "frontier-command", tmp_path)
+    fill(frontier)
+    check(shown(redis_server.url, "--key", "frontier-command"))
+
+
 @pytest.mark.parametrize(
     ("argument", "says", "code"),
     [
         ("no-such-folder", "no crawl: no-such-folder has no frontier.db", 2),
-        ("redis://127.0.0.1:1/0", "can't read the frontier in Redis", 1),
+        ("redis://127.0.0.1:1/0", "error: Redis: ", 1),
     ],
 )
 def test_mistakes_are_one_line(argument: str, says: str, code: int) -> None:

@@ -304,11 +304,11 @@ def test_a_dry_run_names_the_quotas_of_a_language_and_no_url_that_is_blocked(
 
 def test_what_is_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     for command, what in (
-        (("new",), "language"),
-        (("check",), "crawl folder"),
-        (("frontier",), "crawl folder, or one Redis"),
+        (("new",), "one language"),
+        (("check",), "crawl folders, or one Redis"),
+        (("frontier",), "crawl folders, or one Redis"),
     ):
         assert run(*command) == 2
-        assert f"name one {what}" in capsys.readouterr().err
+        assert f"name {what}" in capsys.readouterr().err
     assert run("replay") == 2
     assert "name a crawl folder" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from lswc.cli.reference import completions
 from lswc.frontier.lock import lock
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.monitor.page.crawls import Crawls
-from lswc.monitor.stored import StoredInFolder
+from lswc.monitor.stored import StoredInFolders
 from lswc.strategy import strategy
 from tests import forks
 
@@ -115,7 +115,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
             ("why", ".", "notaurl"),
             "lswc why: error: 'notaurl' isn't a URL, such as http://notaurl/",
         ),
-        (("frontier",), "lswc frontier: error: name one crawl folder, or one Redis"),
+        (("frontier",), "lswc frontier: error: name crawl folders, or one Redis"),
         (("frontier", "x", "-s", "A"), "lswc frontier: error: Invalid -s value, use -s NAME=VALUE"),
         (("why", "none", "http://a/"), "lswc why: error: none is not a crawl folder"),
     ],
@@ -280,7 +280,7 @@ def test_a_watch_serves_one_crawl_or_a_folder_of_them(
     options = ("--host", "::1", "--port", "8079", "--name", "a.example:8080")
     assert run("watch", str(shown), *options) == 0
     ((what, *given, _),) = served
-    assert isinstance(what, Crawls if several else StoredInFolder)
+    assert isinstance(what, Crawls if several else StoredInFolders)
     assert given == ["::1", 8079, "a.example:8080"]
 
 

@@ -144,7 +144,7 @@ def test_a_worker_that_had_no_page_yet(
     ("arguments", "complaint"),
     [
         (("{empty}", FAR), "it has no crawl log"),
-        (("{crawl}", FAR, "--redis", "there"), "--redis isn't the URL of a Redis: 'there'"),
+        (("{crawl}", "redis://there", FAR), "name folders, or one Redis"),
     ],
 )
 def test_mistakes(

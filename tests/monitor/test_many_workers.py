@@ -248,7 +248,7 @@ def test_a_table_that_changed_meanwhile_is_changed_anew(crew: Crew) -> None:
             replace(post.held.owners.owned(crew.workers[0].me, ()), expected)
         return replace(table, expected)
 
-    post.replace = late  # type: ignore[method-assign]
+    post.replace = late  # type: ignore[method-assign,assignment]
     Members(post).removed(crew.workers[0].me)  # type: ignore[arg-type]
     assert len(tries) == 2
 

@@ -16,6 +16,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 from scrapy import signals
+from scrapy.settings import Settings
 
 from lswc.cli.command import program
 from lswc.cli.commands.frontier import shown
@@ -35,7 +36,7 @@ from lswc.monitor.snapshot import (
     Worker,
     covered,
 )
-from lswc.monitor.stored import StoredInFolder
+from lswc.monitor.stored import stored
 from lswc.monitor.summary import summary
 from lswc.strategy import SEED, PageLanguage, Pages, strategy
 from tests.crawl.running import SetUp
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from scrapy.statscollectors import StatsCollector
 
+    from tests.frontier.redis_server import RedisServer
 
 Numbers = dict[str, float]
 
@@ -238,12 +240,16 @@ def crawl_some(crawl: SetUp) -> None:
     crawl.parts.commits.commit(crawl.visit(), "timeout")
 
 
-def test_the_same_crawl_has_the_same_numbers_everywhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["folder", "redis"])
+def test_the_same_crawl_has_the_same_numbers_everywhere(
+    tmp_path: Path, store: str, redis_server: RedisServer
+) -> None:
     seeds = [f"http://{name}.example/" for name in "abc"]
+    place = {"LSWC_FRONTIER": "sqlite" if store == "folder" else redis_server.url}
     folder = tmp_path / "crawl"
 
     async def crawled() -> tuple[Recorder, Numbers]:
-        crawl = SetUp(tmp_path, *seeds, LSWC_TRY_AGAIN=[600], LSWC_STRATEGY="adaptive")
+        crawl = SetUp(tmp_path, *seeds, LSWC_TRY_AGAIN=[600], LSWC_STRATEGY="adaptive", **place)
         recorder = Recorder.from_crawler(crawl.crawler)
         exposition = Exposition(crawl.crawler.stats)
         crawl.crawler.signals.connect(exposition.show, snapshot_taken)
@@ -261,13 +267,12 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(tmp_path: Path) -> None:
     assert wanted | {"pending": 4, "postponed": 1, "servers": 4} == wanted
     assert wanted["expected"] > 0
 
-    stored = StoredInFolder(folder)
-    with stored.frontier() as frontier:
-        counted = snapshot.counted(frontier, TOP)
+    kept = stored(str(folder) if store == "folder" else redis_server.url, "lswc:th", Settings())
+    counted = kept.counted(TOP)
     now = read_now(folder)
     assert last.runs == 1
     assert now == replace(last, coverage=None, runs=0, seconds=0.0)
-    assert [now] == stored.reported()
+    assert [now] == kept.reported()
     assert numbers(counted) == wanted
     for name in ("tallies", "outlook", "by_status", "requisites", "finished", "leased"):
         assert getattr(counted, name) == getattr(last, name)
@@ -284,7 +289,7 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(tmp_path: Path) -> None:
         f"  {program()} corpus {folder}", f"  {program()} frontier {folder}",
     ]  # fmt: skip
     of_all = {
-        "page": of_page(PageData(stored)),
+        "page": of_page(PageData(kept)),
         "prometheus": exposed,
         "frontier": of_frontier(replace(counted, outlook=last.outlook)),
         "course": msgspec.to_builtins(read(folder)[0][-1]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from redis import Redis
@@ -28,7 +28,7 @@ def post(request: pytest.FixtureRequest) -> Post | MemoryPost:
     return Post(Redis(port=server.port), "th")
 
 
-def parcel(**fields: object) -> Parcel:
+def parcel(**fields: Any) -> Parcel:
     return Parcel(7, b"status", b"crawl", TABLE)._replace(**fields)
 
 

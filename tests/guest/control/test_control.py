@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from redis import Redis
+from scrapy.settings import Settings
 
-from lswc.errors import ConfigError
+from lswc.errors import ConfigError, LswcError
+from lswc.frontier.exchange.owners import first
+from lswc.frontier.exchange.post import Post
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.guest.control import (
     ControlError,
@@ -25,8 +28,10 @@ from lswc.guest.control import (
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control.toml_text import edited, parsed
 from lswc.guest.control_in_effect import ControlInEffect
+from lswc.monitor.stored import StoredInRedis, stored
 from lswc.strategy import strategy
 from lswc.urls import Url, parse
+from tests.frontier.one_worker import shared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,7 +215,8 @@ def test_an_edit_leaves_people_their_lines() -> None:
 
 def stores(tmp_path: Path, redis_server: RedisServer) -> list[InFolder | InRedis]:
     SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
-    return [in_folder(tmp_path), InRedis(Redis.from_url(redis_server.url), "controlled")]
+    client = Redis.from_url(redis_server.url)
+    return [in_folder(tmp_path), InRedis(Post(client, "controlled"))]
 
 
 def test_a_reason_stands_beside_what_it_is_for() -> None:
@@ -319,8 +325,24 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert len(read(where).rules) == len(history(where)) == 40
 
 
+def test_the_only_crawl_of_a_redis_needs_no_name(tmp_path: Path, redis_server: RedisServer) -> None:
+    redis_server.empty()
+    client = Redis.from_url(redis_server.url)
+    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    shared(frontier, client, "alone", tmp_path)
+    frontier.close()
+    change(stored(redis_server.url, "", Settings()).kept, "block", True, "a.th")
+    kept = stored(redis_server.url, "alone", Settings()).kept
+    assert read(kept).at(url("http://a.th/")).block
+
+
 def test_what_is_no_crawl_of_this_version(tmp_path: Path, redis_server: RedisServer) -> None:
+    redis_server.empty()
     with pytest.raises(ConfigError, match=r"no crawl: .* has no frontier.db"):
         in_folder(tmp_path)
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
-    frontier.close()
+    client = Redis.from_url(redis_server.url)
+    with pytest.raises(LswcError, match="no crawl: Redis has none named nobodys"):
+        StoredInRedis(Post(client, "nobodys"))
+    Post(client, "old").begin(b'{"language": "th"}', first(1))
+    with pytest.raises(LswcError, match="is one of another version of lswc"):
+        StoredInRedis(Post(client, "old"))

@@ -15,7 +15,7 @@ import pytest
 
 from lswc.guest.control import in_folder, read
 from lswc.monitor.page.data import PageData
-from lswc.monitor.stored import StoredInFolder
+from lswc.monitor.stored import StoredInFolders
 from tests.scenarios.shared_web import PORT, Gate, SharedWeb
 from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment, page, run, words
 
@@ -129,6 +129,6 @@ def test_nothing_more_of_a_blocked_site_is_asked_for(crawl: Crawl, block: Any) -
     assert (crawl.asked("unwanted"), crawl.asked("wanted")) == (ANSWERED + 1, PAGES)
     ended = json.loads((crawl.folder / "summary.json").read_text())["finished"]
     assert ended == {"html": ANSWERED + PAGES, "blocked": PAGES - ANSWERED}, "one was under way"
-    shown = PageData(StoredInFolder(crawl.folder)).get()
+    shown = PageData(StoredInFolders([crawl.folder], in_folder(crawl.folder))).get()
     assert shown["tallies"]["left_out"] == {"blocked": PAGES - ANSWERED}
     assert shown["tallies"]["errors"] == {}

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from redis import Redis
 
+from lswc.frontier.exchange.post import Post
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
-from lswc.guest.control import change
+from lswc.guest.control import change, in_folder
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.page.data import PageData
 from lswc.monitor.page.search import find
-from lswc.monitor.snapshot import Snapshot, Worker, of_workers
-from lswc.monitor.stored import StoredInFolder
+from lswc.monitor.snapshot import Latency, Snapshot, Worker, of_workers
+from lswc.monitor.stored import StoredInFolders, StoredInRedis
 from lswc.strategy import SEED, PageLanguage, strategy
+from tests.frontier.one_worker import shared
 from tests.scenarios.site import BRAKE
 from tests.visits import ended
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier import Frontier
     from lswc.monitor.stored import StoredCrawl
+    from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "adaptive"}
 A_MINUTE = 60.0
@@ -56,12 +60,23 @@ def fill(frontier: Frontier) -> None:
     frontier.commit(ended(third, "server's page limit"))
 
 
-@pytest.fixture
-def crawl(tmp_path: Path) -> StoredCrawl:
+@pytest.fixture(params=["folder", "redis"])
+def crawl(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisServer) -> StoredCrawl:
     frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
     fill(frontier)
+    running = now(Worker(state="running", time=2))
+    if request.param == "redis":
+        redis_server.empty()
+        shared(frontier, Redis(port=redis_server.port), "lswc:th", tmp_path, running)
     frontier.close()
-    return StoredInFolder(tmp_path)
+    if request.param == "folder":
+        write_now(tmp_path, msgspec.json.decode(running, type=Snapshot))
+        return in_one(tmp_path)
+    return StoredInRedis(Post(Redis(port=redis_server.port), "lswc:th"))
+
+
+def in_one(folder: Path) -> StoredInFolders:
+    return StoredInFolders([folder], in_folder(folder))
 
 
 def point(seconds: float, pages: int, run: float = 0.0, expected: float = 0.0) -> Point:
@@ -150,12 +165,44 @@ def folder(tmp_path: Path) -> Path:
 def test_the_state_of_a_crawl(folder: Path, worker: Worker | None, state: str) -> None:
     if worker is not None:
         write_now(folder, snapshot(msgspec.structs.replace(worker, time=time() + worker.time)))
-    assert PageData(StoredInFolder(folder)).get()["state"] == state
+    assert PageData(in_one(folder)).get()["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("ages", "state", "lost"),
+    [((1, 3600), "running", 1), ((3600, 7200), "silent", 2), ((1, 2), "running", 0)],
+)
+def test_a_worker_that_was_killed_is_shown_as_such(
+    redis_server: RedisServer, tmp_path: Path, ages: tuple[int, int], state: str, lost: int
+) -> None:
+    redis_server.empty()
+    client = Redis(port=redis_server.port)
+    for number, age in enumerate(ages):
+        folder = tmp_path / f"worker{number}"
+        folder.mkdir()
+        frontier = SqliteFrontier(folder / "frontier.db", strategy("bfs"), IDENTITY)
+        worker = Worker(
+            state="running", host="a", folder=str(folder), time=time() - age,
+            pages_per_second=2.0, under_way=3, slowest=(Latency("slow.example", 3.0, 2),),
+        )  # fmt: skip
+        shared(frontier, client, "w", folder, now(worker))
+        frontier.close()
+    shown = PageData(StoredInRedis(Post(client, "w"))).get()
+    assert shown["state"] == state
+    assert [worker["state"] for worker in shown["workers"]].count("silent") == lost
+    states = {worker["folder"]: worker["state"] for worker in shown["workers"]}
+    assert states == {
+        str(tmp_path / f"worker{number}"): "silent" if age > A_MINUTE else "running"
+        for number, age in enumerate(ages)
+    }
+    assert shown["pages_per_second"] == 2.0 * (2 - lost)
+    slow = {"server": "slow.example", "seconds": 3.0, "answers": 4}
+    assert shown["slowest"] == [slow], "once for both workers"
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("lswc.monitor.page.data.FRESH", 0.0)
-    data = PageData(StoredInFolder(folder))
+    data = PageData(in_one(folder))
     behind = time() - 3600
     write_now(folder, snapshot(Worker(state="running", time=behind)))
     assert data.get()["state"] == "silent"
@@ -166,7 +213,7 @@ def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any)
 def test_a_crawl_that_was_killed_is_shown_as_it_was_left(folder: Path) -> None:
     (folder / "now.json").write_text('{"state": "run', "utf-8")
     (folder / "course.jsonl").write_text(point(1, 1).line() + '{"ti', "utf-8")
-    shown = counted(PageData(StoredInFolder(folder)))
+    shown = counted(PageData(in_one(folder)))
     assert shown["pending"] == 1
     assert shown["course"]["columns"]["time"] == [1]
 
@@ -174,7 +221,7 @@ def test_a_crawl_that_was_killed_is_shown_as_it_was_left(folder: Path) -> None:
 def test_the_course_is_sent_only_when_there_is_more_of_it(folder: Path) -> None:
     course = Course(folder)
     course.add(point(10, 10))
-    data = PageData(StoredInFolder(folder))
+    data = PageData(in_one(folder))
     version = data.get()["course"]["version"]
     assert "columns" not in data.get(version)["course"]
     assert "columns" in data.get(version - 1)["course"]
@@ -199,7 +246,7 @@ def test_no_more_servers_are_named_than_a_page_has_room_for(tmp_path: Path) -> N
     frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
     frontier.offer([offer(f"http://www.s{number}.example/") for number in range(25)])
     frontier.close()
-    found = find(StoredInFolder(tmp_path), "example")
+    found = find(in_one(tmp_path), "example")
     assert (found["kind"], found["asked"], len(found["servers"])) == ("servers", "example", 20)
 
 
@@ -234,6 +281,40 @@ def test_a_long_course_is_drawn_with_few_points_its_ends_and_all_runs(folder: Pa
 def test_a_crawl_is_shown_by_its_name_with_why_it_closed(folder: Path) -> None:
     closed = Worker(state="closed", time=time(), reason="stopped by its user")
     write_now(folder, snapshot(closed))
-    shown = counted(PageData(StoredInFolder(folder)))
+    shown = counted(PageData(in_one(folder)))
     assert (shown["name"], shown["store"]) == (str(folder), "SQLite")
     assert (shown["state"], shown["reason"]) == ("closed", "stopped by its user")
+
+
+def test_one_of_several_crawls_of_a_redis_is_read(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    redis_server.empty()
+    client = Redis(port=redis_server.port)
+    for tag in ("lo", "th"):
+        (tmp_path / tag).mkdir()
+        identity = IDENTITY | {"language": tag, "strategy": "bfs"}
+        frontier = SqliteFrontier(tmp_path / tag / "frontier.db", strategy("bfs"), identity)
+        shared(frontier, client, f"lswc:{tag}", tmp_path / tag)
+        frontier.close()
+    for name in ("lswc:lo", "lswc:th"):
+        shown = PageData(StoredInRedis(Post(client, name))).get()
+        assert (shown["name"], shown["language"]) == (name, name[5:])
+
+
+def test_logs_are_those_of_workers_on_this_machine(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    redis_server.empty()
+    client = Redis(port=redis_server.port)
+    for host, name in (("", "a"), ("elsewhere", "b")):
+        (tmp_path / name / "log").mkdir(parents=True)
+        frontier = SqliteFrontier(tmp_path / name / "frontier.db", strategy("bfs"), IDENTITY)
+        shared(frontier, client, "w", tmp_path / name, host=host)
+        frontier.close()
+    crawl = StoredInRedis(Post(client, "w"))
+    assert crawl.folders() == [tmp_path / "a"]
+    assert crawl.elsewhere() == [f"elsewhere:{tmp_path / 'b'}"]
+    assert find(crawl, "http://a.example/")["no_log"] == ""
+    (tmp_path / "a" / "log").rmdir()
+    assert find(crawl, "http://a.example/")["no_log"] == "The crawl's log isn't on this machine."
