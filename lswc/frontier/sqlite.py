@@ -660,9 +660,15 @@ class SqliteFrontier(Frontier):
     def _end(
         self, visit: Visit, held: _Held, outcome: str, lengths: Mapping[str, int] | None
     ) -> None:
-        """Let a URL that was pending end so; that of a page that is held stays as it is."""
-        if not held.again:
-            seq = visit.lease.id
+        """Let a URL that was pending end so; that of a page that is held stays as it is.
+
+        If another worker had that page first, this one's files have it now, too.
+        """
+        seq = visit.lease.id
+        if held.again:
+            if self._urls.is_had_here(seq, outcome):
+                self._tallies.add("finished", outcome)
+        else:
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
             self._lines.take(*self._lines.leased[seq])
         if visit.url != visit.lease.url:

@@ -147,6 +147,34 @@ def test_all_that_is_known_of_sites_comes_with_them(
         worker.frontier.close()
 
 
+def test_a_page_that_is_visited_again_by_its_new_worker_is_one_of_its_own(tmp_path: Path) -> None:
+    post = MemoryPost()
+    first = Worker(post, tmp_path / "first", "adaptive")
+    _crawled(first, by_server=True)
+    second = Worker(post, tmp_path / "second", "adaptive")
+    while len(second.frontier.outbox.own) < PARTS // 2:
+        first.turn()
+        second.turn()
+    frontier = second.frontier
+    frontier._db.execute("UPDATE held SET due = 0, visited = 0")
+    for _ in range(200):
+        second.now += 1000.0
+        lease = frontier.lease(second.now)
+        if lease is not None and lease.visits:
+            break
+        if lease is not None:
+            visit = Visit(lease, second.now, outcome=Outcome.TIMEOUT)
+            frontier.postpone(visit, second.now + 1e9)
+    assert lease is not None
+    assert lease.visits
+    assert lease.url not in dict(frontier.finished() or ())
+    frontier.commit(Visit(lease, second.now, outcome=Outcome.HTML, relevant=True))
+    assert dict(frontier.finished() or ())[lease.url] == Outcome.HTML
+    assert frontier.tallies()["finished"] == {Outcome.HTML: 1}
+    for worker in (first, second):
+        worker.frontier.close()
+
+
 def _counts_are_right(worker: Worker) -> None:
     """What is counted in memory is what the file has."""
     frontier = worker.frontier
