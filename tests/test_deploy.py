@@ -169,12 +169,9 @@ def test_what_a_crawl_outlives_is_started_again() -> None:
     )
 
 
-def test_redis_has_what_the_docs_say() -> None:
-    docs = (ROOT / "docs" / "operations.md").read_text("utf-8")
-    block = docs.partition("## redis.conf")[2].split("\n\n")[2]
-    documented = {line.split("#")[0].strip() for line in block.splitlines()}
+def test_nothing_in_redis_has_to_last() -> None:
     lines = (DEPLOY / "redis.conf").read_text("utf-8").splitlines()
-    assert {line for line in lines if not line.startswith("#")} == documented - {"requirepass ..."}
+    assert {"maxmemory-policy noeviction", "appendonly no", 'save ""'} <= set(lines)
 
 
 @pytest.mark.slow

@@ -43,6 +43,7 @@ GROUPS = {
         "frontier": "lswc frontier crawls/th",
         "why": "lswc why crawls/th http://www.example.co.th/",
         "check": "lswc check crawls/th",
+        "workers": "lswc workers redis://10.0.0.5:6379/0",
         "control": "lswc control crawls/th block example.co.th --why 'their mail of 3 May'",
         "analyze": "lswc analyze crawls/th --out report",
         "corpus": "lswc corpus crawls/th",
