@@ -6,12 +6,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from redis import Redis
 
-from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier import sqlite_report
 from lswc.frontier.report import completion
 from lswc.guest.control import InFolder, change
-from lswc.guest.control.redis_store import InRedis
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
     from lswc.frontier.report import Completion, Reader
     from lswc.guest.control.store import Instructions
-    from tests.frontier.redis_server import RedisServer
 
 SEEDS = [f"http://{name}.one.co.th/{n}" for name in ("a", "b") for n in range(4)]
 
@@ -42,20 +39,12 @@ def ended(opened: AbstractContextManager[Reader]) -> Completion:
         return completion(reader)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    if request.param == "sqlite":
-        folder = tmp_path / "crawl"
-        path = folder / "frontier.db"
-        return Store(
-            {"LSWC_FRONTIER": "sqlite"}, InFolder(folder), lambda: ended(sqlite_report.opened(path))
-        )
-    server: RedisServer = request.getfixturevalue("redis_server")
-    name, client = str(tmp_path), Redis.from_url(server.url)
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    folder = tmp_path / "crawl"
+    path = folder / "frontier.db"
     return Store(
-        {"LSWC_FRONTIER": server.url, "LSWC_REDIS_KEY": name},
-        InRedis(client, name),
-        lambda: ended(redis_report.opened(client, name)),
+        {"LSWC_FRONTIER": "sqlite"}, InFolder(folder), lambda: ended(sqlite_report.opened(path))
     )
 
 

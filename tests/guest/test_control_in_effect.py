@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from redis import Redis
 from scrapy.http import HtmlResponse
 
 from lswc.crawl.guest_middleware import GuestMiddleware
@@ -22,7 +21,6 @@ from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
 from lswc.frontier.visit import Attempt, Exchange, Offer, Visit
 from lswc.guest.control import InFolder, change
-from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from tests.frontier.redis_server import RedisServer
 
 SEEDS = ("http://a.example/1", "http://a.example/2", "http://a.example/3", "http://b.example/1")
 
@@ -281,39 +278,6 @@ async def test_what_has_priority_comes_first(folder: Path) -> None:
     crawl.say("priority", 1, "d.example/")
     crawl.say("priority", 2, "c.example")
     assert crawl.asked()[:3] == ["http://w.c.example/", "http://d.example/", SEEDS[0]]
-    crawl.scheduler.close("finished")
-
-
-def test_all_workers_of_a_crawl_hear(tmp_path: Path, redis_server: RedisServer) -> None:
-    store = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": "steered", "DOWNLOAD_DELAY": 0}
-    folders = [tmp_path / "1", tmp_path / "2"]
-    for folder in folders:
-        folder.mkdir()
-    with SetUp(folders[0], *SEEDS, **store) as one, SetUp(folders[1], *SEEDS, **store) as two:
-        workers = [one.parts, two.parts]
-        where = InRedis(Redis.from_url(redis_server.url), "steered")
-        visit = two.visit()
-        change(where, "block", True, "a.example")
-        for parts in workers:
-            assert [parts.upkeep.look(), parts.upkeep.look()] == [False, True]
-        left = [two.parts.leases.next(monotonic()) for _ in range(3)]
-        assert not any("a.example" in other.url for other in left if other is not None)
-        two.parts.commits.commit(visit, "html")
-        change(where, "block", None, "a.example")
-        assert [one.parts.upkeep.look(), one.parts.upkeep.look()] == [False, True]
-        one.parts.frontier.renew(0.0)
-        again = {found.url for _ in range(3) if (found := one.parts.leases.lease(monotonic()))}
-        assert any("a.example" in url for url in again)
-
-
-@in_loop
-async def test_the_last_that_was_right_stays_in_force(folder: Path) -> None:
-    crawl = Steered(folder, *SEEDS)
-    crawl.say("block", True, "a.example")
-    (folder / "crawl" / "control.toml").write_text("pause = maybe", "utf-8")
-    assert [crawl.parts.upkeep.look(), crawl.parts.upkeep.look()] == [False, True]
-    assert crawl.set_up.crawler.stats.get_value("lswc/control/wrong") == 1
-    assert crawl.asked() == ["http://b.example/1"]
     crawl.scheduler.close("finished")
 
 

@@ -148,6 +148,11 @@ class Exchange:
         return True
 
     @property
+    def waiting(self) -> int:
+        """How many links to other workers' sites haven't arrived."""
+        return self._outbox.links
+
+    @property
     def is_full(self) -> bool:
         """Whether so much waits to be sent that no more pages should be asked for."""
         return self._outbox.links > MOST_KEPT
