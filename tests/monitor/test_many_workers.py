@@ -189,13 +189,15 @@ def test_any_bytes_are_a_question_or_none(packed: bytes) -> None:
 def test_questions_too_many_are_counted(tmp_path: Path) -> None:
     counted: list[str] = []
     answering = Answering(tmp_path / "none.db", object(), counted.append)  # type: ignore[arg-type]
-    answering._thread.submit(lambda: None).result()
-    answering.close()
     asked = b"a " + encode(OfServer("x", 1))
     answering._thread.submit = lambda *_: None  # type: ignore[method-assign,assignment]
-    for _ in range(25):
+    answering.ask(b"")
+    for _ in range(26):
         answering.ask(asked)
-    assert Counter(counted) == {"lswc/questions/answered": 20, "lswc/questions/ignored": 5}
+    assert Counter(counted) == {"lswc/questions/answered": 20, "lswc/questions/ignored": 7}
+    answering.close()
+    answering.ask(asked)
+    assert len(counted) == 28
 
 
 def test_folders_of_workers_are_compared(crew: Crew) -> None:
