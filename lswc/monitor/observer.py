@@ -176,6 +176,8 @@ class Observer:
             waits=self._waits() if state == RUNNING else "",
             held_back=round(parts.leases.idle.seconds, 1),
             longest_held_back=round(parts.leases.idle.longest, 1),
+            outbox=0 if parts.exchange is None else parts.exchange.waiting,
+            away="" if parts.exchange is None else _text(parts.exchange.away),
             fetching=() if state == CLOSED else self._fetching(),
             slowest=tuple(Latency(*slow) for slow in parts.guest.latencies.slowest(TOP)),
         )

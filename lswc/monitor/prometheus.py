@@ -146,6 +146,8 @@ def _gauges(snapshot: Snapshot) -> dict[str, tuple[str, float]]:
         "offline_seconds": ("Seconds for which the crawl has been offline.", worker.offline),
         "paused": ("1 while the crawl is paused.", worker.state == PAUSED),
         "unsaved_bytes": ("Bytes that a power cut would lose.", worker.unsaved),
+        "outbox_links": ("Links to other workers' sites on their way.", worker.outbox),
+        "redis_away": ("1 while Redis can't be reached.", bool(worker.away)),
         "servers": ("Servers found.", snapshot.servers),
         "expected_relevant_pages": (
             "Relevant pages expected among the pending URLs.", snapshot.outlook.expected

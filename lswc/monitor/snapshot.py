@@ -170,7 +170,8 @@ class Worker(Struct, frozen=True, kw_only=True):
     ago a URL ended; a power cut would lose ``unsaved`` bytes. A worker ``is_stuck`` if there is
     something to do, and nothing was done for long. If it only ``waits`` for something, that is told
     in words. Connections were free for ``held_back`` seconds while URLs of free servers waited for
-    better ones, for ``longest_held_back`` of them in a row.
+    better ones, for ``longest_held_back`` of them in a row. Links to other workers' sites that
+    haven't arrived are in its ``outbox``; ``away`` says why Redis can't be reached.
     """
 
     host: str = ""
@@ -196,6 +197,8 @@ class Worker(Struct, frozen=True, kw_only=True):
     waits: str = ""
     held_back: float = 0.0
     longest_held_back: float = 0.0
+    outbox: int = 0
+    away: str = ""
     fetching: tuple[Fetch, ...] = ()
     slowest: tuple[Latency, ...] = ()
 

@@ -17,7 +17,7 @@ from lswc.errors import ConfigError, LswcError, StorageError
 from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis, sqlite_report
 from lswc.frontier.contract import check_format, site_of
 from lswc.frontier.exchange import messages, status
-from lswc.frontier.exchange.owners import part_of
+from lswc.frontier.exchange.owners import PARTS, part_of
 from lswc.guest.control import in_folder
 from lswc.monitor import course
 from lswc.monitor.course import CourseSum, Point, all_parsed, parsed, read_now
@@ -35,6 +35,7 @@ from lswc.monitor.questions import (
 from lswc.monitor.snapshot import Snapshot
 from lswc.monitor.snapshot_sum import summed
 from lswc.outcomes import OF_ELSEWHERE
+from lswc.plurals import numbered
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -174,6 +175,20 @@ class StoredInFolders(StoredCrawl):
 
     def folders(self) -> list[Path]:
         return self._folders
+
+    def gaps(self) -> list[str]:
+        place, own = remembered(self._folders[0]), set[int]()
+        if place is None:
+            return []
+        for folder in self._folders:
+            with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
+                own |= reader.own_parts()
+        if not (others := PARTS - len(own)):
+            return []
+        return [
+            f"{numbered(others, 'part')} of {PARTS} of the sites are other workers': name their "
+            f"folders, too, or the Redis, {place.address} --key {place.key}"
+        ]
 
     def gaps_of(self, url: str) -> list[str]:
         place, parts = remembered(self._folders[0]), parse(url)

@@ -73,6 +73,7 @@ class Crew:
     def __init__(self, folder: Path, host: str = "there") -> None:
         self.post = MemoryPost()
         self.now = 100.0
+        self.closed = False
         self.workers: list[Worker] = []
         for name in ("one", "two"):
             path = folder / name
@@ -113,7 +114,8 @@ class Crew:
         return {part for part, held in parts.items() if held.state == State.OWN}
 
     def close(self) -> None:
-        for worker in self.workers:
+        workers, self.closed = [] if self.closed else self.workers, True
+        for worker in workers:
             worker.answering.close()
             worker.exchange.close()
             worker.frontier.close()

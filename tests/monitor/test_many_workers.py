@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from socket import gethostname
 from time import sleep
 from typing import TYPE_CHECKING, Any
@@ -12,9 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from lswc.archive.check.workers import check_workers, of_one_crawl
 from lswc.errors import ConfigError, StorageError
+from lswc.frontier import sqlite_report
 from lswc.frontier.harvest import Group
 from lswc.frontier.report import Completion, Family, Freshness, Queue
+from lswc.frontier.sqlite_report import finished
 from lswc.guest.control import change, read
 from lswc.guest.control.redis_store import InMail, InRedis
 from lswc.monitor.course import CourseSum, Point
@@ -35,7 +40,8 @@ from lswc.monitor.snapshot import Cell, Outlook, Snapshot, Tallies
 from lswc.monitor.snapshot import Worker as Process
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.stored import StoredInFolders, StoredInRedis
-from tests.monitor.many_workers import URLS, Crew
+from lswc.monitor.story import story
+from tests.monitor.many_workers import URLS, Crew, Worker
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -183,13 +189,59 @@ def test_any_bytes_are_a_question_or_none(packed: bytes) -> None:
 def test_questions_too_many_are_counted(tmp_path: Path) -> None:
     counted: list[str] = []
     answering = Answering(tmp_path / "none.db", object(), counted.append)  # type: ignore[arg-type]
-    answering._thread.submit(lambda: None).result()
-    answering.close()
     asked = b"a " + encode(OfServer("x", 1))
     answering._thread.submit = lambda *_: None  # type: ignore[method-assign,assignment]
-    for _ in range(25):
+    answering.ask(b"")
+    for _ in range(26):
         answering.ask(asked)
-    assert Counter(counted) == {"lswc/questions/answered": 20, "lswc/questions/ignored": 5}
+    assert Counter(counted) == {"lswc/questions/answered": 20, "lswc/questions/ignored": 7}
+    answering.close()
+    answering.ask(asked)
+    assert len(counted) == 28
+
+
+def test_folders_of_workers_are_compared(crew: Crew) -> None:
+    crew.close()
+    folders = [worker.folder for worker in crew.workers]
+    assert of_one_crawl(folders)
+    assert not of_one_crawl(folders[:1])
+    report = check_workers(folders)
+    assert report.agrees
+    assert [found.entries for found in report.findings] == [256, 10, 0]
+    assert sum("128 parts of the sites; 0 links" in note for note in report.notes) == 2
+    with closing(sqlite3.connect(folders[1] / "frontier.db")) as db:
+        changed = db.execute(
+            "UPDATE url SET outcome = 'html' WHERE outcome = 'elsewhere: html'"
+        ).rowcount
+        db.execute("UPDATE part SET state = 0")
+        db.execute(
+            "INSERT OR IGNORE INTO part (part, state) SELECT value, 0 FROM json_each('[0, 1, 2]')"
+        )
+        db.commit()
+    assert changed
+    report = check_workers(folders)
+    assert not report.agrees
+    assert report.findings[0].faults["double"] > 0
+    assert report.findings[1].faults["double"] == changed
+    assert sum("finished twice: http://" in note for note in report.notes) == changed
+
+
+def test_who_finished_what_moved_is_told(crew: Crew, crawl: StoredInRedis) -> None:
+    """Of a page whose site was given away since, the one that has its record."""
+    one, two = crew.workers
+    moved = [url for url, outcome in finished(one.folder / "frontier.db") if not owns(one, url)]
+    assert moved
+    for url in moved:
+        standing = crawl.known(url).standing
+        assert standing is not None
+        assert standing.outcome == "html"
+    with sqlite_report.opened(two.folder / "frontier.db") as reader:
+        at_heir = reader.standing(moved[0])
+    assert "in that one's folder" in story([], [], at_heir, 5).conclusion
+
+
+def owns(worker: Worker, url: str) -> bool:
+    return worker.frontier.outbox.is_own(url.split("/")[2])
 
 
 # Members

@@ -89,7 +89,7 @@ def test_what_is_counted_is_exposed(tmp_path: Path) -> None:
 GAUGES = {
     "lswc_start_time_seconds", "lswc_requests_under_way", "lswc_requests_at_a_time",
     "lswc_idle_seconds", "lswc_held_back_seconds", "lswc_offline_seconds",
-    "lswc_paused", "lswc_unsaved_bytes",
+    "lswc_paused", "lswc_unsaved_bytes", "lswc_outbox_links", "lswc_redis_away",
     "lswc_servers", "lswc_expected_relevant_pages", "lswc_disk_free_bytes", "lswc_disk_size_bytes",
 }  # fmt: skip
 

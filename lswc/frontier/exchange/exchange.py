@@ -105,6 +105,11 @@ class Exchange:
         """Whether nothing is left to fetch anywhere, or under way between workers."""
         return self._ending.is_over
 
+    @property
+    def waiting(self) -> int:
+        """How many links to other workers' sites haven't arrived."""
+        return self._frontier.outbox.links
+
     def close(self) -> None:
         """Tell that this worker ends; what wasn't sent waits in its folder."""
         if self._future is not None:
