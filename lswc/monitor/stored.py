@@ -8,8 +8,9 @@ from socket import gethostname
 from typing import TYPE_CHECKING
 
 from lswc.crawl.crawl_folder import names_a_redis
-from lswc.frontier import FRONTIER_FILE, names_redis, sqlite_report
+from lswc.frontier import FRONTIER_FILE, names_redis
 from lswc.frontier.contract import check_format
+from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
 from lswc.monitor.course import Point, all_parsed, read_now

@@ -15,7 +15,7 @@ from lswc.archive.appended_files import Aside
 from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
 from lswc.archive.url_history import history
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Attempt, Exchange, Offer, Record, Visit
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.archive.reading import records

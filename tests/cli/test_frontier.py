@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.scenarios.site import SCRAPY, run

@@ -19,8 +19,8 @@ from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.contract import Terms
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis_report import opened
-from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import opened as opened_file
+from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.report import opened as opened_file
 from lswc.frontier.visit import Offer
 from lswc.monitor.story import story
 from lswc.outcomes import Outcome

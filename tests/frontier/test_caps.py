@@ -15,7 +15,7 @@ from redis import Redis
 
 from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
-from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier import redis_report
 from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.report import completion
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy

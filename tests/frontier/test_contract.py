@@ -13,7 +13,7 @@ from lswc.frontier.contract import FrontierError
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_cluster import Cluster
 from lswc.frontier.sharded import ShardedFrontier
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import (

@@ -13,7 +13,7 @@ from redis import Redis
 from lswc.frontier.contract import Caps, Share, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.report import Family
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, Support, strategy

@@ -14,7 +14,7 @@ from redis import Redis
 from lswc.frontier.contract import Terms
 from lswc.frontier.held import Became, Claim, Claims, became
 from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
 from tests.visits import ended

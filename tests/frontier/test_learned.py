@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from lswc.frontier import contract, redis_report, sqlite_report
+from lswc.frontier import contract, redis_report
 from lswc.frontier.contract import AWAITED, FrontierError, Terms
 from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast, wilson
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import Connection
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
 from tests.visits import ended

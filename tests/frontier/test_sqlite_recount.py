@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 from lswc.errors import StorageError
 from lswc.frontier import contract
 from lswc.frontier.contract import Caps, Terms
-from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import opened
+from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.report import opened
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import GUESS, REQUISITE, REQUISITES, SEED, PageLanguage, Unit, strategy

@@ -24,7 +24,7 @@ from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.redis_script import Connection
 from lswc.frontier.report import completion
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Attempt, Offer
 from lswc.outcomes import OF_QUOTA, Outcome
 from lswc.strategy import GUESS, NEVER, REQUISITE, SEED, PageLanguage, Unit, status, strategy

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from redis import Redis
 
-from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier import redis_report
 from lswc.frontier.report import completion
+from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import InFolder, change
 from lswc.guest.control.redis_store import InRedis
 from tests.crawl.running import SetUp

@@ -77,7 +77,8 @@ class Command(UserCommand):
     def _known(
         self, crawl: Path, url: str, opts: argparse.Namespace
     ) -> tuple[Standing | None, HeldPage | None]:
-        from lswc.frontier import FRONTIER_FILE, sqlite_report
+        from lswc.frontier import FRONTIER_FILE
+        from lswc.frontier.store import report as sqlite_report
 
         opened: AbstractContextManager[Reader]
         if opts.redis or not (crawl / FRONTIER_FILE).exists():

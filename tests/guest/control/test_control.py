@@ -11,7 +11,7 @@ from redis import Redis
 
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.control import (
     ControlError,
     InFolder,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from lswc.frontier.redis import RedisFrontier
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.lab.simulator import kernel
 from lswc.lab.simulator.brought import Brought

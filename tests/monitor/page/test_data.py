@@ -12,7 +12,7 @@ from redis import Redis
 
 from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.redis import Worker as RedisWorker
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.guest.control import change
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now

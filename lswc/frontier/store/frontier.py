@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import StorageError
-from lswc.frontier import sqlite_cells, sqlite_servers, sqlite_urls
 from lswc.frontier.contract import (
     BURST_OF_HASTE,
     DEFAULTS,
@@ -27,14 +26,17 @@ from lswc.frontier.contract import (
 from lswc.frontier.experience import dumped, identity_of
 from lswc.frontier.held import became
 from lswc.frontier.lock import lock
-from lswc.frontier.sqlite_cells import Lines
-from lswc.frontier.sqlite_families import Families
-from lswc.frontier.sqlite_held import HeldPages
-from lswc.frontier.sqlite_report import SqliteReader, opened
-from lswc.frontier.sqlite_room import Room, keep_left_out
-from lswc.frontier.sqlite_saving import Saving, size_of
-from lswc.frontier.sqlite_servers import Servers, Tallies, begin
-from lswc.frontier.sqlite_urls import Urls, keep_lengths, read_lengths, reopen
+from lswc.frontier.store import lines as sqlite_cells
+from lswc.frontier.store import servers as sqlite_servers
+from lswc.frontier.store import urls as sqlite_urls
+from lswc.frontier.store.held_pages import HeldPages
+from lswc.frontier.store.lines import Lines
+from lswc.frontier.store.report import SqliteReader, opened
+from lswc.frontier.store.room import Room, keep_left_out
+from lswc.frontier.store.saving import Saving, size_of
+from lswc.frontier.store.servers import Servers, Tallies, begin
+from lswc.frontier.store.sites import Families
+from lswc.frontier.store.urls import Urls, keep_lengths, read_lengths, reopen
 from lswc.frontier.visit import Lease
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.safety.server_limits import Taken
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     from lswc.frontier.contract import Wanted
     from lswc.frontier.held import Held
     from lswc.frontier.report import Freshness
-    from lswc.frontier.sqlite_ready import Line
+    from lswc.frontier.store.index import Line
     from lswc.frontier.visit import Offer, Visit
     from lswc.strategy import Experience
 
