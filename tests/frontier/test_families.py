@@ -234,7 +234,7 @@ def test_a_crawl_goes_on_with_its_families(tmp_path: object) -> None:
         grown(frontier)
     with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
         assert frontier.families(5) == [Family("a.com", 3, 1, "c.com", 3)]
-        assert frontier._lines.families.sites == {1 + 1: 2}
+        assert frontier._file.lines.families.sites == {1 + 1: 2}
 
 
 def test_a_crawl_that_had_no_share_counts_links_from_then_on_and_keeps_its_pages(

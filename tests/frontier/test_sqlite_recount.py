@@ -127,8 +127,8 @@ class Counted(RuleBasedStateMachine):
             lease, outcome, relevant=relevant if lease.is_page else None,
             offers=self.by_unit(found), rest=rest,
         )  # fmt: skip
-        if fails and not self.frontier._db.in_transaction:  # of URLs that came back
-            db = self.frontier._db
+        if fails and not self.frontier._file.db.in_transaction:  # of URLs that came back
+            db = self.frontier._file.db
             fail = "BEFORE UPDATE ON tally BEGIN SELECT RAISE(ABORT, 'no'); END"  # last of all
             db.execute(f"CREATE TEMP TRIGGER full {fail}")
             with pytest.raises(StorageError):
@@ -173,7 +173,7 @@ class Counted(RuleBasedStateMachine):
     def is_as_recounted(self) -> None:
         if not hasattr(self, "frontier"):
             return
-        db, lines = self.frontier._db, self.frontier._lines
+        db, lines = self.frontier._file.db, self.frontier._file.lines
         recounted = db.execute(
             "SELECT server, line, min(seq), count(*) FROM url WHERE outcome IS NULL"
             " GROUP BY server, line"
@@ -195,7 +195,7 @@ class Counted(RuleBasedStateMachine):
         assert lines.leased == {lease.id: where[lease.id] for lease in self.held}
 
     def check_counts(self, recounted: list[tuple[int, int, int, int]]) -> None:
-        lines = self.frontier._lines
+        lines = self.frontier._file.lines
         cells, unproven, of_servers = Counter[int](), Counter[int](), Counter[int]()
         for server, line, _, number in recounted:
             cell = lines.cell(server, line)
@@ -210,7 +210,7 @@ class Counted(RuleBasedStateMachine):
             assert lines.sizes.of_server(server) == number
 
     def check_index(self) -> None:
-        db, lines = self.frontier._db, self.frontier._lines
+        db, lines = self.frontier._file.db, self.frontier._file.lines
         hidden = {(server, line) for server, of in lines.index._hidden.items() for line in of}
         assert {server for server, _ in hidden} <= lines.index.busy.keys()
         servers = [server for (server,) in db.execute("SELECT DISTINCT server FROM line")]
@@ -237,7 +237,7 @@ class Counted(RuleBasedStateMachine):
         self.patched.stop()
         if hasattr(self, "frontier"):
             self.frontier.checkpoint()  # commits that URLs came back
-            expected = dict(+self.frontier._lines.waiting)
+            expected = dict(+self.frontier._file.lines.waiting)
             self.frontier.close()
             with opened(self.path) as reader:
                 reader.strategy = self.strategy
