@@ -28,7 +28,7 @@ from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.strategy import strategy
 from tests.frontier.redis_server import RedisServer
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.settings import LSWC_MAX_UNPROVEN_SITES, LSWC_UNPROVEN_SHARE
 from lswc.strategy import strategy
 from tests.hostile.farms import TRAP, Crawl, blogs, expired, farm, honest, terms, trap

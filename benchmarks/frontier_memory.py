@@ -17,7 +17,7 @@ from pathlib import Path
 from scrapy import Request
 
 from benchmarks.frontier import CODE, scheduler
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import PageLanguage, strategy
 

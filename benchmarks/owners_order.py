@@ -23,7 +23,7 @@ from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.lab.simulator.hours import InHours
 from lswc.lab.simulator.timed import Pace, TimedSimulation
 from lswc.lab.trace.format import Trace

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.large_web import TERMS, Crawl, Web, loaded
 from lswc.crawl.commits import SAVE_BYTES, SAVE_SECONDS
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import keys
 from lswc.strategy import strategy
 

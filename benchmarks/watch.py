@@ -30,7 +30,7 @@ from urllib.request import urlopen
 
 from benchmarks.crawl import PORT
 from lswc.frontier import FRONTIER_FILE
-from lswc.frontier.sqlite import open_existing
+from lswc.frontier.store.frontier import open_existing
 from lswc.frontier.visit import Offer, Visit
 from lswc.monitor.course import Course, Point, write_now
 from lswc.monitor.snapshot import Snapshot, Worker, of_workers

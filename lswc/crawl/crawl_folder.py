@@ -15,8 +15,9 @@ from lswc.archive.check.recovery import refuse_older, repair
 from lswc.archive.collection import collected
 from lswc.errors import ConfigError, writing
 from lswc.files import whole
-from lswc.frontier import FRONTIER_FILE, MEMORY, sqlite_report
+from lswc.frontier import FRONTIER_FILE, MEMORY
 from lswc.frontier.lock import lock
+from lswc.frontier.store import report as sqlite_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

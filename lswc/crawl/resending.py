@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from lswc.crawl.configuration import Crawl
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 PAGES = 50
 """Pages whose links are offered in one step."""
@@ -47,9 +47,9 @@ def resent(crawl: Crawl, frontier: SqliteFrontier, parts: Collection[int]) -> It
     )
     yield True
     for number, (page, targets) in enumerate(_pages(crawl, parts), 1):
-        standing = frontier.code_of(page["url"])
+        standing = frontier.sharing.code_of(page["url"])
         if standing is not None:
-            frontier.offer_of(page["url"], _offers(crawl, page, targets, *standing))
+            frontier.sharing.offer_of(page["url"], _offers(crawl, page, targets, *standing))
         if number % PAGES == 0:
             yield True
 

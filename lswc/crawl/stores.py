@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
-from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier, sqlite_report
+from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier
 from lswc.frontier.contract import Terms, patience_of
 from lswc.frontier.experience import taught_by
+from lswc.frontier.store import report as sqlite_report
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

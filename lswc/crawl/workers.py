@@ -28,7 +28,7 @@ from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.post import Post
 from lswc.frontier.exchange.status import summed
 from lswc.frontier.experience import check_source
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.control.redis_store import InMail
 from lswc.guest.shared_slots import SharedSlots
 

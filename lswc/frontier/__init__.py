@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.frontier.contract import FULL, Counts, site_of
 from lswc.frontier.harvest import harvest
 from lswc.frontier.held import BELIEVED, DISBELIEVED, SAID, Became
-from lswc.strategy import GUESSES, REQUISITES, LearnedOrder, adaptive, order, status, strategy
+from lswc.strategy import (
+    GUESSES,
+    REQUISITES,
+    LearnedOrder,
+    adaptive,
+    order,
+    status,
+    strategy,
+    with_requisites,
+)
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -316,7 +325,7 @@ class Reader(ABC):
     @cached_property
     def strategy(self) -> Strategy:
         """The crawl's strategy."""
-        return strategy(self.identity()["strategy"])
+        return with_requisites(strategy(self.identity()["strategy"]))
 
     def order(self) -> Order:
         """Return the order of cells as it is now."""

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from lswc.errors import LswcError
-from lswc.frontier import sqlite_report
 from lswc.frontier.report import HeldPage, Server, Standing
+from lswc.frontier.store import report as sqlite_report
 from lswc.monitor.snapshot import Snapshot, counted
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ import msgspec
 
 from lswc.crawl.crawl_folder import remembered
 from lswc.errors import ConfigError, LswcError, StorageError
-from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis, sqlite_report
+from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis
 from lswc.frontier.contract import check_format, site_of
 from lswc.frontier.exchange import messages, status
 from lswc.frontier.exchange.owners import PARTS, part_of
+from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
 from lswc.monitor.course import CourseSum, Point, all_parsed, parsed, read_now

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.control import InFolder, read
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control.toml_text import parsed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.one_worker import shared

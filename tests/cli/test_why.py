@@ -16,8 +16,8 @@ from scrapy.settings import Settings
 from lswc.cli.commands.why import Command, _show
 from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.contract import Terms
-from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import opened as opened_file
+from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.report import opened as opened_file
 from lswc.monitor.story import story
 from lswc.outcomes import Outcome
 from tests.scenarios.site import ENGLISH, THAI, Site, page

@@ -58,23 +58,27 @@ def test_what_is_committed_is_made_durable_the_files_first_after_a_while_or_many
     done: list[str] = []
     now = monotonic()
     monkeypatch.setattr(commits, "monotonic", lambda: now)
-    with SetUp(tmp_path, *(f"http://{name}.example/" for name in "abcd")) as crawl:
+    with SetUp(tmp_path, *(f"http://{name}.example/" for name in "abcdef")) as crawl:
         parts = crawl.parts
         for part, name in (
             (parts.archive, "sync"), (parts.frontier, "checkpoint"), (parts.archive, "rotate")
         ):  # fmt: skip
             monkeypatch.setattr(part, name, lambda name=name: done.append(name))
-        for unsaved, later, is_saved in (
-            (commits.SAVE_BYTES, commits.SAVE_SECONDS, False),
-            (commits.SAVE_BYTES + 1, 0.0, True),
-            (0, commits.SAVE_SECONDS, False),
-            (0, 0.1, True),
+        all_done = ["sync", "checkpoint", "rotate"]
+        for unsaved, later, is_prepared, expected in (
+            (commits.SAVE_BYTES, commits.SAVE_SECONDS, True, []),
+            (commits.SAVE_BYTES + 1, 0.0, False, ["sync"]),
+            (0, 0.0, False, []),
+            (0, 0.0, True, all_done),
+            (0, commits.SAVE_SECONDS, True, []),
+            (0, 0.1, True, ["sync", *all_done]),
         ):
+            monkeypatch.setattr(parts.frontier, "prepare_checkpoint", lambda it=is_prepared: it)
             monkeypatch.setattr(type(parts.frontier), "unsaved", unsaved)
             now += later
             done.clear()
             parts.commits.commit(crawl.visit(now), "html")
-            assert done == ["sync", "checkpoint", "rotate"] * is_saved, (unsaved, later)
+            assert done == expected, (unsaved, later)
 
 
 def test_of_a_place_that_is_blocked_meanwhile_nothing_is_kept(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.guest.shared_slots import SharedSlots
 from lswc.guest.slots import Group

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 
 def shared(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier import sqlite_report
 from lswc.frontier.contract import Caps, Terms
 from lswc.frontier.report import completion
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy

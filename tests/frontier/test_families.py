@@ -10,7 +10,7 @@ import pytest
 
 from lswc.frontier.contract import Caps, Share, Terms
 from lswc.frontier.report import Family
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, Support, strategy
@@ -218,7 +218,7 @@ def test_a_crawl_goes_on_with_its_families(tmp_path: object) -> None:
         grown(frontier)
     with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
         assert frontier.families(5) == [Family("a.com", 3, 1, "c.com", 3)]
-        assert frontier._lines.families.sites == {1 + 1: 2}
+        assert frontier._file.lines.families.sites == {1 + 1: 2}
 
 
 def test_an_unproven_site_has_a_thousand_urls_that_wait_and_a_proven_one_more(store: Open) -> None:

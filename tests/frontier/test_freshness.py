@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.cli.commands.why import _of_held
-from lswc.frontier import sqlite_report
 from lswc.frontier.contract import Terms
-from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import opened
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.report import opened
 from lswc.strategy import LISTING, strategy
 from lswc.strategy.revisits import FIRST_CHANGES, SHAPE
 from tests.frontier.test_contract import offer

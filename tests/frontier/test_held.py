@@ -12,7 +12,7 @@ import pytest
 
 from lswc.frontier.contract import Terms
 from lswc.frontier.held import Became, Claim, Claims, became
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
 from tests.visits import ended

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from lswc.frontier import contract, sqlite_report
+from lswc.frontier import contract
 from lswc.frontier.contract import AWAITED, FrontierError, Terms
 from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast, wilson
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
 from tests.visits import ended

@@ -11,8 +11,8 @@ import pytest
 from lswc.errors import StorageError
 from lswc.frontier.contract import Caps, FrontierError, Terms
 from lswc.frontier.report import completion
-from lswc.frontier.sqlite import SqliteFrontier, open_existing
-from lswc.frontier.sqlite_report import opened
+from lswc.frontier.store.frontier import SqliteFrontier, open_existing
+from lswc.frontier.store.report import opened
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, strategy

@@ -9,8 +9,8 @@ import pytest
 
 from lswc.frontier.contract import FULL, Caps, FrontierError, Terms, VersionError
 from lswc.frontier.report import Queue, Standing
-from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import lengths, opened
+from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.report import lengths, opened
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
@@ -103,7 +103,7 @@ def test_a_frontier_of_another_version_is_named_as_that(
 def test_servers_that_are_counted_a_few_at_a_time_are_all_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr("lswc.frontier.sqlite_cells.SLICE", few)
+    monkeypatch.setattr("lswc.frontier.store.lines.SLICE", few)
     path = tmp_path / "frontier.db"
     identity = {"language": "th", "strategy": "bfs"}
     with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier import sqlite_report
 from lswc.frontier.report import completion
+from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import InFolder, change
 from tests.crawl.running import SetUp
 

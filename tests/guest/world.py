@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import Response
 
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.admission import Reach
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import ControlInEffect

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.parquet as pq
 
-from lswc.frontier import sqlite_report
+from lswc.frontier.store import report as sqlite_report
 from lswc.language.base_url import Base
 from tests.hostile import cases
 from tests.hostile.server import PORT, serve

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.sqlite_report import opened
+from lswc.frontier.store.report import opened
 from tests.hostile.farm_web import FarmWeb
 from tests.hostile.farms import (
     SEEDS,

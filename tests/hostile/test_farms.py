@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import strategy
 from tests.hostile.farms import TRAP, Crawl, blogs, expired, farm, honest, terms, trap

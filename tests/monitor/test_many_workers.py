@@ -16,10 +16,10 @@ from hypothesis import strategies as some
 
 from lswc.archive.check.workers import check_workers, of_one_crawl
 from lswc.errors import ConfigError, StorageError
-from lswc.frontier import sqlite_report
 from lswc.frontier.harvest import Group
 from lswc.frontier.report import Completion, Family, Freshness, Queue
-from lswc.frontier.sqlite_report import finished
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.report import finished
 from lswc.guest.control import change, read
 from lswc.guest.control.redis_store import InMail, InRedis
 from lswc.monitor.course import CourseSum, Point

@@ -17,7 +17,7 @@ import pytest
 from lswc.archive import wacz
 from lswc.archive.check.agreement import check
 from lswc.archive.page_record import records
-from lswc.frontier.sqlite_report import opened
+from lswc.frontier.store.report import opened
 from lswc.lab.trace.from_log import to_trace
 from lswc.monitor.replay import archived
 from tests.archive.reading import check as check_warc

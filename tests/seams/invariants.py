@@ -13,7 +13,8 @@ from lswc.archive import page_record
 from lswc.archive.check.agreement import check
 from lswc.archive.crawl_log import journals
 from lswc.corpus import writing
-from lswc.frontier import FRONTIER_FILE, sqlite_report
+from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.store import report as sqlite_report
 from lswc.outcomes import LIFTED, OF_QUOTA, OF_REQUISITE, RECORDED, Outcome
 from tests.seams.web import FORBIDDEN, PAGES_OF, Web, links, number_of
 

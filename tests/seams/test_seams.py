@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 
 from lswc.crawl.close_reasons import CANNOT_WRITE, OFFLINE_TOO_LONG, TOLD
 from lswc.errors import ConfigError, LswcError
-from lswc.frontier import sqlite_report
-from lswc.frontier.sqlite import open_existing
+from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.frontier import open_existing
 from lswc.guest.control.store import InFolder, change
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import LIFTED, OF_QUOTA, Outcome

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from lswc.archive import page_record
 from lswc.archive.check.agreement import CheckReport
 from lswc.archive.check.comparison import FAULTS, Disagreement
-from lswc.frontier import FRONTIER_FILE, sqlite_report
+from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.store import report as sqlite_report
 from lswc.outcomes import OF_REQUISITE
 from lswc.plurals import numbered
 

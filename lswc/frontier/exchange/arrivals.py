@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.post import Entry, Mail
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 SAVED = 2.0
 """Seconds between two times at which what was taken is made to outlast a power cut, at least."""

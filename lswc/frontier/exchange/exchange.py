@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.joining import Membership
     from lswc.frontier.exchange.post import Mail, Post
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 BEAT = 1.0
 """Seconds between two statuses."""
@@ -108,7 +108,7 @@ class Exchange:
     @property
     def waiting(self) -> int:
         """How many links to other workers' sites haven't arrived."""
-        return self._frontier.outbox.links
+        return int(self._frontier.outbox.links)
 
     def close(self) -> None:
         """Tell that this worker ends; what wasn't sent waits in its folder."""

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.exchange.outbox import Outbox
-    from lswc.frontier.sqlite_cells import Lines
-    from lswc.frontier.sqlite_held import HeldPages
-    from lswc.frontier.sqlite_urls import Urls
+    from lswc.frontier.store.held_pages import HeldPages
+    from lswc.frontier.store.lines import Lines
+    from lswc.frontier.store.urls import Urls
 
 LOOKED_AT = 500
 """Rows that are looked at in one step: some milliseconds."""

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lswc.frontier.exchange.outbox import Outbox
-    from lswc.frontier.sqlite_cells import Lines
-    from lswc.frontier.sqlite_held import HeldPages
-    from lswc.frontier.sqlite_servers import Born, Servers, Tallies
-    from lswc.frontier.sqlite_urls import Urls
+    from lswc.frontier.store.held_pages import HeldPages
+    from lswc.frontier.store.lines import Lines
+    from lswc.frontier.store.servers import Born, Servers, Tallies
+    from lswc.frontier.store.urls import Urls
 
 _COUNTERS = "downloaded = ?, relevant = ?, missed = ?, place = ?"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lswc.frontier.exchange.post import Post
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 SEEN_ALIVE = 2.5
 """Seconds in which a worker that runs tells something anew."""
@@ -44,7 +44,7 @@ def join(
     a crawl that it ran alone; a later one begins with none, and is given its share. Raises
     LswcError.
     """
-    kept = frontier.membership()
+    kept = frontier.sharing.membership()
     mark = _mark(kept, identity)
     told: Mapping[int, bytes] = {}
     if kept:
@@ -60,7 +60,7 @@ def join(
     if kept:
         _refuse_second(post, member, told)
     with frontier.transaction():
-        frontier.keep_membership(
+        frontier.sharing.keep_membership(
             worker=str(member.worker),
             crawl=member.crawl.decode(),
             owners=msgspec.json.encode(member.owners).decode(),

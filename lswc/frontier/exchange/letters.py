@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.outbox import Sendable
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 MESSAGES, LINKS_TOGETHER = 200, 400
 """Messages to a worker that are read at once, and links of those that are sent, and taken,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lswc.frontier.exchange.owners import Owners
-    from lswc.frontier.sqlite_cells import Lines
+    from lswc.frontier.store.lines import Lines
     from lswc.frontier.visit import Offer
 
 # `part`: what this worker has, is giving away, or gave away; to which worker, and which numbers of

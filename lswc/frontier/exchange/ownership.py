@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.owners import Owners
-    from lswc.frontier.sqlite import SqliteFrontier
+    from lswc.frontier.store.frontier import SqliteFrontier
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Ownership:
             self._others.owners = owners
             self._outbox.know(self._others.me, owners)
             with self._frontier.transaction():
-                self._frontier.keep_membership(owners=msgspec.json.encode(owners).decode())
+                self._frontier.sharing.keep_membership(owners=msgspec.json.encode(owners).decode())
         if self._others.me in owners.lost:
             raise LostStoreError(
                 f"{self._name} was called lost, and its sites were given to other workers: "
@@ -184,7 +184,7 @@ class Ownership:
         """Offer once more what the log has of links to parts whose worker lost its disk."""
         if self._resending is not None:
             return
-        kept = self._frontier.membership().get("resent", "{}")
+        kept = self._frontier.sharing.membership().get("resent", "{}")
         done = {int(worker): set(parts) for worker, parts in json.loads(kept).items()}
         lost = {worker: set(parts) for worker, parts in self._others.owners.lost.items()}
         new = {worker for worker, parts in lost.items() if parts - done.get(worker, set())}
@@ -201,12 +201,12 @@ class Ownership:
             worker: list(self._others.owners.lost[worker]) for worker in self._others.owners.lost
         }
         for worker in lost:
-            self._frontier.fetch_again(worker)
+            self._frontier.sharing.fetch_again(worker)
             yield True
         yield from self._frontier.giving.known(parts)
         yield from self.resends(parts)
         with self._frontier.transaction():
-            self._frontier.keep_membership(resent=json.dumps(kept))
+            self._frontier.sharing.keep_membership(resent=json.dumps(kept))
 
 
 def _gone_on(

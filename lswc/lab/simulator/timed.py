@@ -16,7 +16,7 @@ import numpy as np
 
 from lswc.errors import ConfigError
 from lswc.frontier.contract import Terms, patience_of
-from lswc.frontier.sqlite import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer, Visit
 from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.strategy_arrays import decisions

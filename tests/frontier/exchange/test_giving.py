@@ -10,7 +10,7 @@ from lswc.frontier.contract import Terms, site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer, Visit
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, strategy
@@ -70,7 +70,7 @@ class Worker:
 
     def rows(self, query: str, sites: set[str]) -> list[tuple[Any, ...]]:
         """What its file has of sites; the first column is a URL or a server's name."""
-        found = self.frontier._db.execute(query).fetchall()
+        found = self.frontier._file.db.execute(query).fetchall()
         return [row for row in found if _site(row[0]) in sites]
 
 
@@ -118,7 +118,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
 ) -> None:
     post = MemoryPost()
     first = Worker(post, tmp_path / "first", named)
-    by_server = first.frontier._lines.by_server
+    by_server = first.frontier._file.lines.by_server
     _crawled(first, by_server)
     gone = set(SITES)
     before = {query: first.rows(query, gone) for query in (URLS, SERVERS, HELD)}
@@ -137,7 +137,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
     assert 5 < len(own) < 35
     for query in (URLS, SERVERS, HELD):
         assert second.rows(query, own) == [row for row in before[query] if _site(row[0]) in own]
-    left = first.frontier._db.execute("SELECT url FROM url WHERE outcome IS NULL").fetchall()
+    left = first.frontier._file.db.execute("SELECT url FROM url WHERE outcome IS NULL").fetchall()
     assert not [url for (url,) in left if _site(url) in own]
     assert first.frontier.unfinished + second.frontier.unfinished == sum(
         row[6] in (None, Outcome.POSTPONED) for row in before[URLS]
@@ -156,7 +156,7 @@ def test_a_page_that_is_visited_again_by_its_new_worker_is_one_of_its_own(tmp_pa
         first.turn()
         second.turn()
     frontier = second.frontier
-    frontier._db.execute("UPDATE held SET due = 0, visited = 0")
+    frontier._file.db.execute("UPDATE held SET due = 0, visited = 0")
     for _ in range(200):
         second.now += 1000.0
         lease = frontier.lease(second.now)
@@ -178,6 +178,6 @@ def test_a_page_that_is_visited_again_by_its_new_worker_is_one_of_its_own(tmp_pa
 def _counts_are_right(worker: Worker) -> None:
     """What is counted in memory is what the file has."""
     frontier = worker.frontier
-    waiting = +frontier._lines.waiting
-    frontier._load()
-    assert +frontier._lines.waiting == waiting
+    waiting = +frontier._file.lines.waiting
+    frontier._file.load()
+    assert +frontier._file.lines.waiting == waiting

@@ -20,7 +20,7 @@ from lswc.frontier.contract import DEFAULTS, Terms, site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer, Visit
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -95,15 +95,15 @@ class Worker:
         for url, name in list(self.lives.finished):
             if name == self.folder.name:
                 offers = [web.offer(to) for to in web.links[url] if _part(to) in parts]
-                self.frontier.offer_of(url, offers)
+                self.frontier.sharing.offer_of(url, offers)
                 yield True
 
     def kill(self) -> None:
         """End as by ``kill -9``: what is leased is forgotten."""
         assert self.frontier is not None
-        self.frontier._db.close()
-        if self.frontier._lock is not None:
-            self.frontier._lock.close()
+        self.frontier._file.db.close()
+        if self.frontier._file._lock is not None:
+            self.frontier._file._lock.close()
         self.frontier = None
         self.leased.clear()
 

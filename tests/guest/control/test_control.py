@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier.exchange.owners import first
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.control import (
     ControlError,
     InFolder,

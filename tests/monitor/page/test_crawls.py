@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from lswc.errors import ConfigError
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.control import change, in_folder, read
 from lswc.monitor.course import COURSE, Point, write_now
 from lswc.monitor.page.crawls import Crawls

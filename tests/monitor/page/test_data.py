@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.sqlite import SqliteFrontier
+from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.guest.control import change, in_folder
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now

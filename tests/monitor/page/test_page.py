@@ -19,8 +19,8 @@ from twisted.web.test.requesthelper import DummyChannel
 
 from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.contract import Terms
-from lswc.frontier.sqlite import SqliteFrontier
-from lswc.frontier.sqlite_report import opened as opened_frontier
+from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.report import opened as opened_frontier
 from lswc.frontier.visit import Offer
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules_in_force import KEYS

@@ -9,8 +9,8 @@ from json import dumps
 from typing import TYPE_CHECKING
 
 from lswc.frontier.ready_cells import ReadyCells
-from lswc.frontier.sqlite_families import Sizes
-from lswc.frontier.sqlite_ready import Line, Ready, Row
+from lswc.frontier.store.index import Line, Ready, Row
+from lswc.frontier.store.sites import Sizes
 from lswc.strategy import DISCARD, GUESSES, REQUISITES, Unit
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import FAMILIES, UNPROVEN
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lswc.frontier.sqlite_families import Families
-    from lswc.frontier.sqlite_servers import Born
+    from lswc.frontier.store.servers import Born
+    from lswc.frontier.store.sites import Families
     from lswc.strategy import Rank, Strategy
 
 # A line is a server's URLs of one kind; if the strategy counts by directory, of one cell, as a

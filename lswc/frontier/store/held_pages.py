@@ -27,7 +27,7 @@ from lswc.frontier.held import (
     learn,
     usual_of,
 )
-from lswc.frontier.sqlite_ready import Line
+from lswc.frontier.store.index import Line
 from lswc.outcomes import RECORDED, Outcome
 from lswc.strategy.revisits import FIRST_CHANGES, FIRST_NEW, Budget, first_price, next_price
 from lswc.urls import fingerprint
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
     from lswc.frontier.contract import Terms
-    from lswc.frontier.sqlite_servers import Tallies
+    from lswc.frontier.store.servers import Tallies
     from lswc.frontier.visit import Visit
 
 # `mark` is the first number that a URL could have had once the page's first visit had ended: what

@@ -26,10 +26,10 @@ from lswc.frontier.report import (
     held_page,
     visits_so_far,
 )
-from lswc.frontier.sqlite_cells import cell_of, longest, waiting
-from lswc.frontier.sqlite_held import page_of, sample, usual
-from lswc.frontier.sqlite_servers import pages_of, read_tallies
-from lswc.frontier.sqlite_urls import FINISHED, NAMED, read_lengths
+from lswc.frontier.store.held_pages import page_of, sample, usual
+from lswc.frontier.store.lines import cell_of, longest, waiting
+from lswc.frontier.store.servers import pages_of, read_tallies
+from lswc.frontier.store.urls import FINISHED, NAMED, read_lengths
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Strategy, StrategyError, status

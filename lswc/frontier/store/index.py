@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Sequence
 
-    from lswc.frontier.sqlite_families import Sizes
+    from lswc.frontier.store.sites import Sizes
 
 # In memory, as a page moves some 25 lines into other cells, each to a page of the file that no
 # other is on: in the file they were half of all that a page wrote. `family` is that of an unproven

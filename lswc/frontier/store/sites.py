@@ -7,7 +7,7 @@ from collections import Counter
 from json import dumps
 from typing import TYPE_CHECKING
 
-from lswc.frontier.sqlite_servers import UNSAID
+from lswc.frontier.store.servers import UNSAID
 from lswc.strategy.families import (
     KNOWN,
     OF_FAMILY,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from lswc.frontier.contract import Terms
-    from lswc.frontier.sqlite_servers import Born
+    from lswc.frontier.store.servers import Born
 
 SUPPORTED = 20_000
 """Sites whose supporters are kept in memory at most."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lswc.frontier.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redirect, site_of
-from lswc.frontier.sqlite_cells import PUT_OLDEST
-from lswc.frontier.sqlite_ready import Line
-from lswc.frontier.sqlite_room import keep_left_out
-from lswc.frontier.sqlite_servers import UNSAID, begin, read_tallies, write_tallies
+from lswc.frontier.store.index import Line
+from lswc.frontier.store.lines import PUT_OLDEST
+from lswc.frontier.store.room import keep_left_out
+from lswc.frontier.store.servers import UNSAID, begin, read_tallies, write_tallies
 from lswc.frontier.visit import keys
 from lswc.outcomes import OF_ELSEWHERE, OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, better, distance_of
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Wanted
-    from lswc.frontier.sqlite_cells import Lines
-    from lswc.frontier.sqlite_room import Room
-    from lswc.frontier.sqlite_servers import Met, Servers, Tallies
+    from lswc.frontier.store.lines import Lines
+    from lswc.frontier.store.room import Room
+    from lswc.frontier.store.servers import Met, Servers, Tallies
     from lswc.frontier.visit import Offer
 # A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
 # `later`: how often a URL was postponed, and how it ended last, until it is finished; while it

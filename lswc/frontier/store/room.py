@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lswc.frontier.contract import Caps
-    from lswc.frontier.sqlite_cells import Lines
-    from lswc.frontier.sqlite_ready import Line
+    from lswc.frontier.store.index import Line
+    from lswc.frontier.store.lines import Lines
     from lswc.outcomes import Outcome
 
 

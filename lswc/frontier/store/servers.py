@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # A place is the one that a unit had when it was last asked for; a site's is that of its servers
 # without a look. These have none of their own, as a page may move hundreds of them. `missed` counts
 # looks that brought none, in a learned order. The last columns of a site are those of Families
-# (sqlite_families). The tallies are one line of JSON: a page adds to ten, and a row for each
+# (sites). The tallies are one line of JSON: a page adds to ten, and a row for each
 # would be ten searches and changes. Of the experience, `scored` is what the pages were when all
 # cells were last scored. If text counts, `relevant` is a sum of shares: SQLite keeps a number that
 # isn't whole as it is.

@@ -1,0 +1,197 @@
+"""A SQLite file, with all that is known of it in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lswc.errors import StorageError
+from lswc.frontier.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
+from lswc.frontier.exchange import outbox
+from lswc.frontier.exchange.outbox import Outbox
+from lswc.frontier.experience import dumped, identity_of
+from lswc.frontier.lock import lock
+from lswc.frontier.store import lines, servers, urls
+from lswc.frontier.store.held_pages import HeldPages
+from lswc.frontier.store.leases import Choice, Leases
+from lswc.frontier.store.lines import Lines
+from lswc.frontier.store.report import SqliteReader
+from lswc.frontier.store.room import Room
+from lswc.frontier.store.saving import Saving, size_of
+from lswc.frontier.store.servers import Servers, Tallies, begin
+from lswc.frontier.store.sites import Families
+from lswc.frontier.store.urls import Urls, read_lengths
+from lswc.strategy import GUESSES, REQUISITES, Strategy, Unit, with_requisites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from lswc.strategy import Experience
+
+MEMORY = ":memory:"
+
+
+class File:
+    """A frontier's file, or one in memory, and what is known of it.
+
+    It is opened for a strategy and an ``identity``, as ``SqliteFrontier`` says. ``loaded`` is
+    called when all was read of it again.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        strategy: Strategy,
+        identity: Mapping[str, str],
+        terms: Terms = DEFAULTS,
+    ) -> None:
+        self.strategy = strategy = with_requisites(strategy)
+        self._ahead = Path(f"{path}-wal")
+        self._saved = 0  # bytes of it
+        self._lock = None if path == MEMORY else lock(Path(path).parent)
+        self._saving = None if path == MEMORY else Saving(Path(path))
+        self.db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+        self.servers = Servers(self.db, strategy)
+        self.tallies = Tallies(self.db)
+        share = Share(terms.unproven_share)
+        families = Families(self.db, terms, strategy.weighs_support)
+        self.lines = Lines(self.db, strategy, families)
+        self.leases = Leases(self.lines)
+        self.held = HeldPages(self.db, terms, self.tallies)
+        self.choice = Choice(self.db, self.lines, self.leases, self.held, share, terms)
+        room = Room(self.db, self.lines, terms.caps, self.leases.held.keys())
+        self.urls = Urls(self.db, self.servers, self.lines, room, self.tallies)
+        self.outbox = Outbox(self.db, self.lines)
+        self.loaded: Callable[[], None] = lambda: None
+        try:
+            with _opening():
+                identity = identity_of(strategy, identity)
+                if _prepare(self.db):
+                    _create(self.db, strategy, identity, terms.experience)
+                    self.checkpoint()
+                found = dict(self.db.execute("SELECT key, value FROM about"))
+                check_identity(found, identity, "choose another folder with LSWC_CRAWL")
+                self.load()
+        except BaseException:
+            self.close()
+            raise
+
+    def load(self) -> None:
+        """Take what the file holds: when it is opened, and after a write that failed."""
+        self.servers.forget()
+        self.tallies.load()
+        self.order = SqliteReader(self.db, self.strategy).order()
+        self.lines.load(self.order.rank)
+        self.urls.load()
+        self.held.load()
+        self.outbox.load()
+        self.loaded()
+        self.lengths = read_lengths(self.db)
+
+    def prepare_checkpoint(self) -> bool:
+        """Begin to make durable what was committed; tell whether that is done."""
+        if self._saving is None:
+            return True
+        with self.errors():
+            return not self._saving.goes_on()
+
+    def checkpoint(self) -> None:
+        """Make all that was committed outlast a power cut."""
+        with self.errors():
+            if self._saving is not None:
+                self._saving.finish()
+            if self.db.in_transaction:  # of URLs that came back
+                self.tallies.write()
+                self.db.execute("COMMIT")
+            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._saved = size_of(self._ahead)
+
+    @property
+    def unsaved(self) -> int:
+        """Bytes that a power cut would lose."""
+        size = size_of(self._ahead)
+        if size < self._saved:  # it began anew, which it can't while somebody reads
+            self._saved = 0
+        return size - self._saved
+
+    @property
+    def requisites(self) -> int:
+        """Number of requisites that wait."""
+        return sum(self.lines.waiting[cell] for cell in (REQUISITES, GUESSES))
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Raise a StorageError for one of SQLite's, and go back to what was committed."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self.failed(error) from error
+
+    def failed(self, error: sqlite3.Error) -> StorageError:
+        """Go back to what was committed; return what is raised for an error of SQLite's."""
+        self.db.rollback()
+        with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
+            self.load()
+        self.db.rollback()
+        return StorageError(f"can't write the frontier: {error}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what is written meanwhile, or nothing of it. Raises StorageError."""
+        with self.errors():
+            begin(self.db)
+            yield
+            self.tallies.write()
+            self.db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file; what isn't committed is lost."""
+        if self._saving is not None:
+            with suppress(sqlite3.Error):  # what is committed stays in the log
+                self._saving.finish()
+        self.db.close()  # rolls back what is uncommitted: URLs that came back
+        if self._lock is not None:
+            self._lock.close()
+
+
+@contextmanager
+def _opening() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StorageError(f"can't open the frontier: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
+
+
+def _prepare(db: sqlite3.Connection) -> bool:
+    """Set how a file is written; tell whether it is empty."""
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA cache_size = -32768")
+    # Checkpoints are the caller's: what they refer to must be durable before.
+    db.execute("PRAGMA wal_autocheckpoint = 0")
+    db.execute("PRAGMA journal_size_limit = 0")
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return not tables
+
+
+def _create(
+    db: sqlite3.Connection,
+    strategy: Strategy,
+    identity: Mapping[str, str],
+    experience: Experience | None,
+) -> None:
+    db.executescript(
+        "CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+        + urls.SCHEMA
+        + servers.SCHEMA
+        + lines.SCHEMA
+        + outbox.SCHEMA
+    )
+    if strategy.unit is Unit.DIRECTORY:
+        db.execute(urls.BY_DIRECTORY)
+    earlier = {} if experience is None else {"earlier": dumped(experience)}
+    db.executemany("INSERT INTO about VALUES (?, ?)", {**earlier, **identity}.items())

@@ -1,0 +1,215 @@
+"""What is leased of a SQLite file, and which URL is leased next."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from lswc.frontier.contract import BURST_OF_HASTE, Share, Terms, is_far_better
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from lswc.frontier.store.held_pages import HeldPages
+    from lswc.frontier.store.index import Line
+    from lswc.frontier.store.lines import Lines
+    from lswc.frontier.visit import Visit
+    from lswc.strategy import Order
+
+
+class Leased(NamedTuple):
+    """What is leased: numbers of the lease, the server and the unit; since when.
+
+    ``again`` says that it is a page that is visited again, so its URL isn't pending.
+    """
+
+    token: int
+    server: int
+    unit: int
+    since: float
+    again: bool
+
+
+class Leases:
+    """What is leased, by the number of the URL; and the servers that rest, until when."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._tokens = count(1)
+        self._resting: list[tuple[float, int]] = []
+        self.held: dict[int, Leased] = {}
+
+    def of(self, visit: Visit) -> Leased | None:
+        """Return what a visit's lease holds, None if it has ended."""
+        held = self.held.get(visit.lease.id)
+        return held if held is not None and held.token == visit.lease.token else None
+
+    def add(self, line: Line, unit: int, now: float, again: bool = False) -> int:
+        """Begin a lease; return its number. The server is busy until it ends."""
+        token = next(self._tokens)
+        self._lines.index.keep_busy(line)
+        if not again:
+            self._lines.leased[line.seq] = line.server, line.line
+        self.held[line.seq] = Leased(token, line.server, unit, now, again)
+        return token
+
+    def end(self, visit: Visit) -> None:
+        """Forget a lease, and let its server rest."""
+        held = self.held.pop(visit.lease.id)
+        self._lines.leased.pop(visit.lease.id, None)
+        if visit.rest:
+            heappush(self._resting, (held.since + visit.rest, held.server))
+        else:
+            self._lines.free(held.server)
+
+    def let_rested_go(self, now: float) -> None:
+        """Free the servers that have rested."""
+        while self._resting and self._resting[0][0] <= now:
+            self._lines.free(heappop(self._resting)[1])
+
+    def busy(self) -> set[int]:
+        """Return the servers of which URLs are leased."""
+        return {held.server for held in self.held.values()}
+
+    @property
+    def pending(self) -> int:
+        """Number of leased URLs that are no pages visited again."""
+        return sum(not held.again for held in self.held.values())
+
+    @property
+    def next_rested(self) -> float | None:
+        """When the first server has rested, None if none rests."""
+        return self._resting[0][0] if self._resting else None
+
+
+class Choice:
+    """What is leased next: by the order, by haste, and by the share of unproven sites."""
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        lines: Lines,
+        leases: Leases,
+        held: HeldPages,
+        share: Share,
+        terms: Terms,
+    ) -> None:
+        self._db = db
+        self._lines, self._leases, self._held = lines, leases, held
+        self._least_worth = terms.least_worth
+        self._share = share
+        self._waits, self._patience = terms.waits, terms.patience
+        self._earned, self._spare = terms.spare, 0.0
+        self._unhasty_until = -inf
+        self.elsewhere: int | None = None
+        """The best cell of which other workers have a URL waiting."""
+        self.ready_at: float | None = None
+        """When a URL that waits for far better ones waits no longer; None if none waits."""
+
+    def take(self, order: Order, now: float) -> Line | None:
+        """Return the line whose first URL is leased now, and count that it is."""
+        self.ready_at = None
+        line, others_wait = self._next()
+        if line is None or self._is_worthless(order, line):
+            return None
+        if not self._is_best(order, line):
+            if now < self._unhasty_until:
+                if self._spare < 1:
+                    self.ready_at = self._unhasty_until
+                    return None
+                self._spare -= 1
+        else:
+            self.wait_till(now + self._patience)
+            self._spare = min(self._spare + self._earned, BURST_OF_HASTE)
+        families = self._lines.families
+        if families.sites:  # else there is nothing to share
+            self._share.leased(families.charged(self._lines.sizes.site(line.server)), others_wait)
+        return line
+
+    def wait_till(self, then: float) -> None:
+        """Let no URL be leased in haste until then, unless that was earned."""
+        self._unhasty_until = max(self._unhasty_until, then)
+
+    def since_best(self, now: float) -> float:
+        """Return the seconds since the latest lease that was none in haste, of any worker."""
+        return now + self._patience - self._unhasty_until
+
+    @property
+    def best(self) -> int | None:
+        """The best cell with a URL of a proven site that isn't leased; None if there is none."""
+        return self._best_waiting(is_proven=True)
+
+    def heard(self, best: int | None, since: float, now: float) -> None:
+        """Take notice of the best cell that waits elsewhere, and of the latest lease of such."""
+        self.elsewhere = best
+        self.wait_till(now + self._patience - since)
+
+    def _is_worthless(self, order: Order, line: Line) -> bool:
+        """Tell whether visits of pages that are held are worth more."""
+        if not self._held.number:
+            return False
+        worth = order.worth(line.cell)
+        return worth is not None and worth < self._least_worth
+
+    def _next(self) -> tuple[Line | None, bool]:
+        """Return the line that is next, and whether URLs of proven sites wait or are under way.
+
+        That of an unproven site, if it comes before those of proven ones: while there are these,
+        only if its family is small, or there is credit; or if none of them can be leased now, and
+        no server of its family is busy, so that a family is as one server. No connection is idle
+        for longer than that.
+        """
+        lines, share, is_small = self._lines, self._share, self._lines.families.is_small
+        proven = lines.first()
+        if not lines.unproven:
+            return proven, True
+        if proven and share.credit < 1 - share.share and not lines.families.some_are_small:
+            return proven, True
+        others_wait = proven is not None or lines.others_wait()
+
+        def may(family: int) -> bool:
+            is_idle = proven is None and not lines.index.is_busy(family)
+            return not others_wait or is_small(family) or is_idle or share.may(family)
+
+        line = lines.first_apart(share.turn, may)
+        if line is None or (
+            proven is not None
+            and (lines.rank(proven.cell), proven.seq) < (lines.rank(line.cell), line.seq)
+        ):
+            return proven, others_wait
+        return line, others_wait
+
+    def _is_best(self, order: Order, line: Line) -> bool:
+        """Tell whether no far better URLs wait for their servers, here or elsewhere.
+
+        A proven site waits for no unproven one.
+        """
+        if not self._waits:
+            return True
+        elsewhere = self.elsewhere
+        if elsewhere is not None and is_far_better(order, elsewhere, line.cell):
+            return False
+        if not self._lines.index.busy:
+            return True
+        best = self._best_waiting(is_proven=not line.family)
+        return best is None or not is_far_better(order, best, line.cell)
+
+    def _best_waiting(self, is_proven: bool) -> int | None:
+        """Return the best cell with a URL that isn't leased; with one of a proven site."""
+        lines, leased = self._lines, None
+        first = lines.occupied.first()
+        if first is None or (
+            first not in lines.unproven and lines.waiting[first] > len(self._leases.held)
+        ):
+            return first
+        for cell in lines.occupied.best():
+            number = lines.waiting[cell] - (lines.unproven[cell] if is_proven else 0)
+            if number > len(self._leases.held):
+                return cell
+            if number:
+                leased = lines.leased_cells(is_proven) if leased is None else leased
+                if number > leased[cell]:
+                    return cell
+        return None
