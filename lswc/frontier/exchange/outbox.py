@@ -85,7 +85,8 @@ class Sendable(NamedTuple):
 class Outbox:
     """What this worker owns, and what it has to send. All of it is in the frontier's file.
 
-    ``links`` is how many wait until they arrived. Callers keep the transactions.
+    ``links`` is how many wait until they arrived; ``is_shared`` says that other workers may have
+    sites of this crawl. Callers keep the transactions.
     """
 
     def __init__(self, db: sqlite3.Connection, lines: Lines) -> None:
@@ -105,20 +106,11 @@ class Outbox:
             "SELECT coalesce(sum(links), 0) FROM"
             " (SELECT links FROM outgoing UNION ALL SELECT links FROM late)"
         ).fetchone()
+        self.is_shared = bool(self.parts) or self._owners is not None
         self._where: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._sent.clear()
         self._sent_before.clear()
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether other workers may have sites of this crawl."""
-        return bool(self.parts) or self._owners is not None
-
-    @property
-    def is_full(self) -> bool:
-        """Whether so much waits to be sent that no more pages should be asked for."""
-        return bool(self.links > MOST)
 
     @property
     def own(self) -> tuple[int, ...]:
@@ -127,7 +119,7 @@ class Outbox:
 
     def know(self, me: int, owners: Owners) -> None:
         """Take notice of who owns what, and of this worker's number."""
-        self.me, self._owners = me, owners
+        self.me, self._owners, self.is_shared = me, owners, True
         self._where.clear()
 
     def keep(self, part: int, held: Held | None) -> None:
@@ -136,7 +128,7 @@ class Outbox:
             self.parts.pop(part, None)
             self._db.execute("DELETE FROM part WHERE part = ?", (part,))
         else:
-            self.parts[part] = held
+            self.parts[part], self.is_shared = held, True
             self._db.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?)", (part, *held))
         if held is not None and held.state == State.OWN:
             self._db.execute("DELETE FROM given WHERE part = ?", (part,))

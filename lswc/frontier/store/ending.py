@@ -104,9 +104,10 @@ class Ending:
 
     def _store(self, visit: Visit, held: Leased) -> None:
         """Store the links of a page: those to own sites, and those to be sent."""
-        outbox, lines = self._file.outbox, self._file.lines
-        own = outbox.divert(visit.offers, visit.url, lambda: outbox.vouching(held.server))
-        self._file.urls.store(own, visit.lease.id, lines.sizes.site(held.server))
+        offers, outbox = visit.offers, self._file.outbox
+        if outbox.is_shared:
+            offers = outbox.divert(offers, visit.url, lambda: outbox.vouching(held.server))
+        self._file.urls.store(offers, visit.lease.id, self._file.lines.sizes.site(held.server))
 
     def _commit_again(self, visit: Visit, held: Leased, lengths: Mapping[str, int] | None) -> None:
         """End the visit of a page that is held: it is counted for no unit and no cell again."""

@@ -20,7 +20,7 @@ from lswc.frontier.store.lines import Lines
 from lswc.frontier.store.report import SqliteReader
 from lswc.frontier.store.room import Room
 from lswc.frontier.store.saving import Saving, size_of
-from lswc.frontier.store.servers import Servers, Tallies, begin
+from lswc.frontier.store.servers import Servers, Tallies
 from lswc.frontier.store.sites import Families
 from lswc.frontier.store.urls import Urls, read_lengths
 from lswc.strategy import GUESSES, REQUISITES, Strategy, Unit, with_requisites
@@ -141,7 +141,8 @@ class File:
     def transaction(self) -> Iterator[None]:
         """Commit what is written meanwhile, or nothing of it. Raises StorageError."""
         with self.errors():
-            begin(self.db)
+            if not self.db.in_transaction:
+                self.db.execute("BEGIN IMMEDIATE")
             yield
             self.tallies.write()
             self.db.execute("COMMIT")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.frontier.contract import DEFAULTS, Frontier, Terms
 from lswc.frontier.store.ending import Ending
 from lswc.frontier.store.file import MEMORY, File
-from lswc.frontier.store.leasing import Leasing
+from lswc.frontier.store.leases import Leasing
 from lswc.frontier.store.report import SqliteReader, opened
 from lswc.frontier.store.servers import begin
 from lswc.frontier.store.sharing import Sharing

@@ -8,8 +8,7 @@ from heapq import nlargest, nsmallest
 from json import dumps
 from typing import TYPE_CHECKING
 
-from lswc.frontier.ready_cells import ReadyCells
-from lswc.frontier.store.index import Line, Ready, Row
+from lswc.frontier.store.index import Line, Ready, ReadyCells, Row
 from lswc.frontier.store.sites import Sizes
 from lswc.strategy import DISCARD, GUESSES, REQUISITES, Unit
 from lswc.strategy.facts import NO_PAGES
