@@ -1,11 +1,11 @@
 """Costs of a crawl that several workers share: each with the frontier of its own sites, and Redis.
 
-``python -m benchmarks.exchange [--urls 1000000] [--workers 4] [--pages 20000] [--late 250000]`` from
-the project's folder, with a redis-server of its own. URLs of ``benchmarks.large_web`` are shared
-out, then pages are visited by the default strategy and settings, 64 at a time, by processes at
-once. Printed: CPU a page of the workers' frontiers and exchange (without that of the made web), and
-of Redis; links that travelled. With ``--late`` a worker joins one that knows so many URLs and goes
-on: printed is after how long it has its share.
+``python -m benchmarks.exchange [--urls 1000000] [--workers 4] [--pages 20000] [--late 250000]``
+from the project's folder, with a redis-server of its own. URLs of ``benchmarks.large_web`` are
+shared out, then pages are visited by the default strategy and settings, 64 at a time, by processes
+at once. Printed: CPU a page of the workers' frontiers and exchange (without that of the made web),
+and of Redis; links that travelled. With ``--late`` a worker joins one that knows so many URLs and
+goes on: printed is after how long it has its share.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@
     ├── ReaderError         no process can be started that reads pages: exit code 1
     └── StorageError        a full or broken disk: exit code 1
         └── LostStoreError  Redis has lost the crawl
-            └── AwayError   Redis can't be reached, or (OlderError) is an older copy
+            └── AwayError   Redis can't be reached
 """
 
 from __future__ import annotations
@@ -55,14 +55,7 @@ class LostStoreError(StorageError):
 
 
 class AwayError(LostStoreError):
-    """The Redis of a crawl can't be reached now, or is an older copy of what it was.
-
-    A worker that runs joins it again (``Frontier.rejoin``).
-    """
-
-
-class OlderError(AwayError):
-    """The Redis of a crawl is an older copy of what it was."""
+    """The Redis of a crawl can't be reached now."""
 
 
 _MISNAMED = (

@@ -125,17 +125,14 @@ LSWC_MAX_OFFLINE = 86_400
 
 # One crawl, many workers
 
-# Where the queued URLs are: `sqlite` (in the crawl's folder), `:memory:`, or
-# `redis://host:6379/0` (also `rediss://`, `unix://`) for many workers, each with a folder of its
-# own; `redis://a:6379,b:6379,c:6379/0` for servers that share the crawl, and
-# `redis+cluster://a:6379,b:6379/` for a Redis Cluster (shards.md).
+# Where the queued URLs are: `sqlite` (in the crawl's folder), `:memory:`, or a Redis through which
+# several workers share a crawl, each with a folder of its own (workers.md): `redis://host:6379/0`,
+# also `rediss://`, `unix://`, `redis+cluster://a:6379,b:6379/` and
+# `redis+sentinel://a:26379,b:26379/name/0`.
 LSWC_FRONTIER = "sqlite"
 # With Redis: the crawl's name, `lswc:<lang>` if empty. Seeds pushed to `<name>:start_urls` (or to
 # REDIS_START_URLS_KEY) are taken; REDIS_PARAMS are more arguments of redis-py's client.
 LSWC_REDIS_KEY = ""
-# With Redis: a dead worker's URLs are given to others after so many seconds, and not before
-# DOWNLOAD_DELAY.
-LSWC_LEASE_SECONDS = 60
 
 # To watch it
 

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
-from tests.frontier.redis_cluster_server import RedisCluster
 from tests.frontier.redis_server import RedisServer
 from tests.scenarios.site import THAI, Site, page
 
@@ -28,7 +27,7 @@ Serve = Callable[[Path], AbstractContextManager[int]]
 COMPILED = ("analysis", "simulator", "synthetic", "trace")  # rooms of code that is slow to compile
 
 APART = (
-    "tests/faults/test_lies.py", "tests/faults/test_network.py", "tests/faults/test_redis.py",
+    "tests/faults/test_lies.py", "tests/faults/test_network.py",
     "tests/hostile/test_farms.py", "tests/monitor/page/test_blocking.py",
     "tests/scenarios/test_machines.py",
     "tests/scenarios/test_rendering.py", "tests/scenarios/test_workers.py",
@@ -107,7 +106,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
     return Together(config, log)
 
 
-STORES = ("redis_server", "redis_servers", "redis_cluster")
+STORES = ("redis_server", "redis_servers")
 """What the tests of one process share, each of which finds it empty."""
 
 
@@ -138,14 +137,6 @@ def redis_servers(
     yield [redis_server, *more]
     for server in more:
         server.stop()
-
-
-@pytest.fixture(scope="session")
-def redis_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
-    """A Redis Cluster of three nodes."""
-    cluster = RedisCluster(tmp_path_factory.mktemp("cluster"))
-    yield cluster
-    cluster.stop()
 
 
 @pytest.fixture(scope="session")

@@ -87,24 +87,6 @@ class Archive:
         # A kill may have kept the frontier from hearing of the latest.
         self._parts = page_record.lengths(self._folder)
 
-    def reopen(self, settle: Callable[[], Mapping[str, int]]) -> None:
-        """Close the files, have them settled, and go on with the lengths that returns.
-
-        Raises LswcError; they stay closed then, and it may be tried again.
-        """
-        self.close(whole=False)
-        settled = settle()
-        logged = [name for name in self._latest.lengths if name.startswith("log/")]
-        if any(settled.get(name, 0) < self._latest.lengths[name] for name in logged):
-            self._take_back()
-            held = [attempt for attempts in self._rules.values() for attempt in attempts]
-            waiting = {id(attempt) for attempt, _ in self._rules_to_log}
-            # More than the latest may be aside: what isn't archived yet is logged anew.
-            self._rules_to_log += [
-                (one, one.url.rpartition("/")[2]) for one in held if id(one) not in waiting
-            ]
-        self._open(settled)
-
     def add(self, attempt: Attempt, name: str) -> None:
         """Take an attempt to get a server's rules: of a file of this name, such as robots.txt.
 

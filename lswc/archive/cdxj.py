@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -120,11 +119,6 @@ def sort(path: Path) -> None:
         new = path.with_suffix(".new")
         new.write_bytes(b"".join(sorted(lines(path))))
         replace(path, new)
-
-
-def is_sorted(path: Path) -> bool:
-    """Tell whether the lines of a file are in order, as in one that was closed."""
-    return all(one <= other for one, other in pairwise(lines(path)))
 
 
 def number_of(name: str) -> int:

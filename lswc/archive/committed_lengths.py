@@ -50,18 +50,6 @@ def cut(crawl: Path, committed: Mapping[str, int], aside: Aside) -> int:
     return beyond
 
 
-def closed_beyond(crawl: Path, committed: Mapping[str, int]) -> bool:
-    """Tell whether files that were closed hold more than what is ``committed``.
-
-    They can't be cut: a journal has become tables, or an index was sorted.
-    """
-    beyond = [crawl / n for n, length in lengths(crawl).items() if length > committed.get(n, 0)]
-    journals = (path for path in beyond if path.parent.name == "log")
-    if any(not path.exists() for path in journals):
-        return True
-    return any(cdxj.is_sorted(path) for path in beyond if path.suffix == ".cdxj")
-
-
 def missing(crawl: Path, committed: Collection[str]) -> list[str]:
     """Return the committed files that aren't there."""
     there = lengths(crawl)

@@ -236,40 +236,9 @@ def rows(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[Ro
                 yield _short(row)
 
 
-def rows_beyond(crawl: Path, committed: Mapping[str, int]) -> Iterator[Row | None]:
-    """Yield the rows that aren't ``committed``, as ``rows`` does; all of a journal that became
-    tables since. Raises LswcError.
-    """
-    there = lengths(crawl)
-    for table in converted(crawl):
-        name = f"log/{_number(table)}.jsonl"
-        if there.get(name, 0) > committed.get(name, 0):
-            for values in _tables().values(table, Row._fields):
-                yield None if values is None else Row(*values)
-    for journal in journals(crawl / "log"):
-        after = committed.get(f"log/{journal.name}", 0)
-        for row in _rows(journal, after=after):
-            yield None if row is None else _short(row)
-
-
 def _short(row: Mapping[str, Any]) -> Row:
     outcome, archived = row.get("outcome", ""), row.get("archived")
     return Row(row["url"], outcome, archived, row.get("kind"), row.get("visit"))
-
-
-def taken_out(crawl: Path) -> Iterator[Row]:
-    """Yield the rows that were moved aside, as far as they can be read. Raises LswcError."""
-    for table in sorted(crawl.glob("aside/*/attempts-[0-9]*.parquet*")):
-        yield from (Row(*values) for values in _tables().attempts(table, Row._fields) if values)
-    for journal in sorted(crawl.glob("aside/*/[0-9]*.jsonl*")):
-        yield from (_short(row) for row in _rows(journal) if row is not None)
-
-
-def ended(crawl: Path, committed: Mapping[str, int] | None = None) -> Iterator[str]:
-    """Yield the URLs whose visits ended, as ``rows`` has them. Raises LswcError."""
-    for row in rows(crawl, committed):
-        if row is not None and row.outcome not in (*NO_VISIT, RETRY):
-            yield row.url
 
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:

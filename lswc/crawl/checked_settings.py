@@ -15,7 +15,6 @@ from lswc import settings as defaults
 from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
-from lswc.frontier.shards import are_several
 from lswc.guest.robots_txt import can_be_named
 from lswc.safety.url_patterns import patterns_of
 
@@ -287,18 +286,7 @@ def revisit(settings: BaseSettings) -> float:
         )
     if visits and in_order(settings):
         raise ConfigError("LSWC_REVISIT: the papers' order visits no page again; LSWC_IN_ORDER=0")
-    store = settings.get("LSWC_FRONTIER")
-    if visits and names_redis(store) and are_several(store):
-        raise ConfigError("LSWC_REVISIT: not with several Redis servers yet; name one of them")
     return visits
-
-
-def lease_seconds(settings: BaseSettings) -> float:
-    """Return after how many seconds a dead worker's URLs go to others. Raises ConfigError."""
-    seconds = number(settings, "LSWC_LEASE_SECONDS")
-    if not seconds:
-        raise ConfigError("LSWC_LEASE_SECONDS must be more than 0")
-    return seconds
 
 
 def in_order(settings: BaseSettings) -> bool:

@@ -74,9 +74,9 @@ class Commits:
 
     ``visits`` are those that haven't ended, by the number of their lease. ``stop`` closes the crawl
     in order, for a reason; ``tallied`` is called with each visit that ends, before it is stored,
-    ``taken_back`` with visits that are given back with a page; ``pageless`` hears how URLs of servers without a page ended,
-    ``twins`` which aren't to be had.
-    ``rested`` is when every server has rested, if URLs go in order.
+    ``taken_back`` with visits that are given back with a page; ``pageless`` hears how URLs of
+    servers without a page ended, ``twins`` which aren't to be had. ``rested`` is when every server
+    has rested, if URLs go in order.
     """
 
     failed = False

@@ -172,8 +172,8 @@ def _composed(
     leases = Leases(crawl, frontier, guest, commits, stats, twins)
     if shared is not None:
         leases.feed = shared.feed
-        shared.exchange.saves = commits.save
-        shared.exchange.resends = shared.resends
+        shared.exchange.arrivals.saves = commits.save
+        shared.exchange.ownership.resends = shared.resends
     readers = Readers(crawl)
     walls = None
     if settings.getbool("COOKIES_ENABLED"):

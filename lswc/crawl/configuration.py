@@ -54,29 +54,25 @@ SITE_SERVERS = 10
 class Crawl:
     """A crawl as its user asked for it.
 
-    ``seeds_given`` names their file, or is empty if they are shipped.
-    ``guesses_unknown``: a page of unknown language takes its referrer's. ``web`` is the
-    folder of a frozen web, None for the real one. ``store`` says where the frontier is, and
-    ``lease_seconds`` after how long a dead worker's URLs go to others. ``in_order``: one URL at a
-    time, in the papers' order. ``unproven_share`` is that of the requests for sites that hardly
-    anybody vouches for, ``haste`` that of those for URLs that would wait. ``readers`` processes
-    read pages as ``reading`` says; ``reader`` does so in this process. Documents have up to
-    ``max_document`` bytes;
-    those that are archived because a relevant page links to them, ``linked_documents`` in all.
-    Other linked files are archived if their media type is one of ``files``, up to ``max_file``
-    bytes of each.
-    ``stop_harvest``: the expected harvest rate below which the crawl ends. ``experience`` names
-    an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
+    ``seeds_given`` names their file, or is empty if they are shipped. ``guesses_unknown``: a page
+    of unknown language takes its referrer's. ``web`` is the folder of a frozen web, None for the
+    real one. ``store`` says where the frontier is. ``in_order``: one URL at a time, in the papers'
+    order. ``unproven_share`` is that of the requests for sites that hardly anybody vouches for,
+    ``haste`` that of those for URLs that would wait. ``readers`` processes read pages as
+    ``reading`` says; ``reader`` does so in this process. Documents have up to ``max_document``
+    bytes; those that are archived because a relevant page links to them, ``linked_documents`` in
+    all. Other linked files are archived if their media type is one of ``files``, up to ``max_file``
+    bytes of each. ``stop_harvest``: the expected harvest rate below which the crawl ends.
+    ``experience`` names an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
-    more. ``judge`` are the settings that say what is recorded as what.
-    ``archived`` says what goes into WARC files: "relevant", "all" or "none", and ``file_sizes``
-    when files are closed. ``sitemaps``: those of relevant servers are
-    asked for. ``requisites_share`` is that of the requests for what such pages need, while pages
-    can be asked for; ``opt_out`` what follows from a page's opt-out.
-    Each relevant page is visited again ``revisit`` times a day, on the mean.
-    ``earlier`` are the folders of crawls that this one visits again, the latest first.
-    ``headers`` are those that each page is asked for with, and ``browser`` shows those that need
-    their scripts, if it isn't None, and ``browser_pages`` besides.
+    more. ``judge`` are the settings that say what is recorded as what. ``archived`` says what goes
+    into WARC files: "relevant", "all" or "none", and ``file_sizes`` when files are closed.
+    ``sitemaps``: those of relevant servers are asked for. ``requisites_share`` is that of the
+    requests for what such pages need, while pages can be asked for; ``opt_out`` what follows from a
+    page's opt-out. Each relevant page is visited again ``revisit`` times a day, on the mean.
+    ``earlier`` are the folders of crawls that this one visits again, the latest first. ``headers``
+    are those that each page is asked for with, and ``browser`` shows those that need their scripts,
+    if it isn't None, and ``browser_pages`` besides.
     """
 
     language: Wanted
@@ -99,7 +95,6 @@ class Crawl:
     folder: Path
     web: Path | None
     store: str
-    lease_seconds: float
     caps: Caps
     unproven_share: float
     haste: float
@@ -171,7 +166,6 @@ class Crawl:
             folder=folder,
             web=web,
             store=settings.get("LSWC_FRONTIER"),
-            lease_seconds=checked.lease_seconds(settings),
             caps=Caps(
                 server=most_pending,
                 domain=SITE_SERVERS * most_pending,

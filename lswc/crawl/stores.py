@@ -76,6 +76,6 @@ def seen_paragraphs_of(crawl: Crawl) -> SeenParagraphs | None:
     """
     if not crawl.reading.clean_text:
         return None
-    from lswc.frontier.seen_paragraphs import InFile
+    from lswc.frontier.seen_paragraphs import SeenParagraphs
 
-    return InFile(crawl.folder)
+    return SeenParagraphs(crawl.folder)

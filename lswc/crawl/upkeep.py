@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 TURN = 0.1
 """Seconds between two turns of the exchange with other workers."""
 
-RENEWALS = 4
-"""How often a lease is renewed in the time after which it would expire."""
+TEND = 15.0
+"""Seconds between two looks after slots, files and fed seeds: slots are free after LIFE."""
 
 
 class Upkeep:
@@ -43,7 +43,6 @@ class Upkeep:
         leases: Leases,
         shared: Shared | None,
     ) -> None:
-        self._interval = max(crawl.lease_seconds / RENEWALS, 0.1)
         self._archive, self._guest = archive, guest
         self._commits, self._leases, self._shared = commits, leases, shared
         self.changed: Callable[[], None] = lambda: None
@@ -51,7 +50,7 @@ class Upkeep:
     def start(self) -> None:
         """Begin."""
         self._tending = create_looping_call(self.tend)
-        self._tending.start(self._interval, now=False)
+        self._tending.start(TEND, now=False)
         self._looking = create_looping_call(self.look)
         self._looking.start(LOOK, now=False)
         if self._shared is not None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lswc.strategy import Experience
 
 TIMEOUTS = {"socket_connect_timeout": 3, "socket_timeout": 5}
-"""Seconds for which Redis is waited for, unless REDIS_PARAMS says others: nobody needs it at once."""
+"""Seconds for which Redis is waited for, unless REDIS_PARAMS says others."""
 
 SITES_OF = "tldextract"
 """The package whose list of public suffixes says what a site is: all workers need the same."""
@@ -83,7 +83,8 @@ def connect(settings: BaseSettings, name: str) -> Post:
         params.setdefault("password", password)
     try:
         if store.startswith(CLUSTER):
-            nodes = [ClusterNode(*address) for address in _addresses(store)]
+            make: Any = ClusterNode
+            nodes = [make(*address) for address in _addresses(store)]
             params = {key: value for key, value in params.items() if key in _OF_CLUSTER}
             params |= _login(store)
             cluster: Any = RedisCluster(startup_nodes=nodes, **params)
@@ -149,7 +150,7 @@ def share(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared:
     return Shared(
         exchange,
         InMail(crawl.folder, exchange),
-        SharedSlots(post, crawl.lease_seconds),
+        SharedSlots(post),
         Feed(post, key),
         threads,
         partial(resent, crawl, frontier),

@@ -8,16 +8,13 @@ https twins are one.
 Requisites of pages (code REQUISITE) wait and end like pages, but by their own name and in
 a queue of their own.
 
-The rules that every store keeps are pure functions here, and numbers. What must run inside Redis
-is in its script: it is given the numbers (``redis_script``), and tests hold that its functions
-answer as these do.
+The rules that a store keeps are pure functions here, and numbers.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -33,11 +30,9 @@ from lswc.urls import site
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from lswc.frontier.harvest import CellHarvest
     from lswc.frontier.report import Family, Freshness, Reader
-    from lswc.frontier.steps import Awaited, Steps, T
     from lswc.frontier.visit import Lease, Offer, Visit
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Strategy
@@ -177,11 +172,6 @@ class Share:
         self.credit = 0.0
         self.turn = 0
 
-    @property
-    def is_off(self) -> bool:
-        """Whether the unproven may have all."""
-        return self.share >= 1
-
     def may(self, family: int) -> bool:
         """Tell whether there is credit for a request to a site of a family."""
         return self.credit >= self._cost(family)
@@ -214,7 +204,7 @@ def site_of(server: str) -> str:
 
 
 FORMAT = 18
-"""Version of what the stores keep: a crawl of another one is refused."""
+"""Version of what a store keeps: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
 """Tells by a URL and its depth whether it is wanted."""
@@ -325,40 +315,15 @@ class Stock(ABC):
     def lengths(self) -> dict[str, int]:
         """Return the ``lengths`` of all commits, the latest of each file."""
 
-    def older_lengths(self) -> dict[str, int] | None:
-        """Return the ``lengths`` as a part of the store knows them that is older than the rest.
-
-        What it held since is unknown, links of pages that others still know among it. None if there
-        is no such part.
-        """
-        return None
-
     @property
     def unsaved(self) -> int:
         """Bytes that a power cut would lose, and a checkpoint saves; 0 if there are no such."""
         return 0
 
-    def finished(self) -> Iterator[tuple[str, str]] | None:
-        """Yield every finished URL and its outcome; None if the store doesn't keep them.
-
-        That of a requisite begins with OF_REQUISITE.
-        """
+    def finished(self) -> Iterator[tuple[str, str]]:
+        """Yield every finished URL and its outcome, that of a requisite after OF_REQUISITE."""
         with self.reading() as reader:
             return reader.finished()
-
-    def finished_here(self) -> Iterator[int]:
-        """Yield the keys (``known_by``) of the URLs that this worker finished.
-
-        Nothing by default, of a store that keeps what is ``finished``.
-        """
-        return iter(())
-
-    def visited_again(self) -> Iterator[int]:
-        """Yield the keys (``known_by``) of the pages that any worker may have visited again.
-
-        Nothing by default, as ``finished_here``.
-        """
-        return iter(())
 
     @property
     @abstractmethod
@@ -393,7 +358,7 @@ class Stock(ABC):
     @property
     @abstractmethod
     def unfinished(self) -> int:
-        """Number of URLs pending, or leased by this worker or another: 0 ends the crawl."""
+        """Number of URLs pending or leased: where all workers have 0, the crawl ends."""
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first: what they hold, and should bring.
@@ -437,7 +402,7 @@ class Stock(ABC):
 
 
 class Frontier(Stock):
-    """One contract for every store. ``elsewhere`` is what other workers of the crawl have."""
+    """What a crawl asks of its store. ``elsewhere`` is what other workers of the crawl have."""
 
     elsewhere: Elsewhere = ALONE
     is_shared = False
@@ -454,7 +419,7 @@ class Frontier(Stock):
     def discarded_by(self, visit: Visit) -> list[str]:
         """Return the pending URLs that the visit's page makes the strategy discard, once committed.
 
-        What other workers find meanwhile is only counted, and so are URLs that were postponed.
+        URLs that were postponed are only counted.
         """
         if not may_discard(visit, self._strategy):
             return []  # without asking
@@ -490,8 +455,7 @@ class Frontier(Stock):
     def lease_requisite(self, now: float) -> Lease | None:
         """Hand out the oldest requisite whose server is free and rested; ``lease`` never does.
 
-        ``now`` as there. None if there is none now. Of requisites that were postponed some stores
-        only know by ``lease`` that they are due.
+        ``now`` as there. None if there is none now.
         """
 
     @property
@@ -503,16 +467,8 @@ class Frontier(Stock):
     def next_ready(self) -> float | None:
         """Return when ``lease`` is worth another try though nothing is offered or finished here.
 
-        That is when the next resting server is rested, or when it's time to see what other
-        workers did; None if neither will be.
+        That is when the next server is rested; None if none rests.
         """
-
-    def renew(self, now: float) -> Collection[int]:
-        """Say that this worker lives, so that its leases don't expire. Ask every few seconds.
-
-        Returns the numbers of its URLs whose leases had expired: they are no longer its own.
-        """
-        return ()
 
     @abstractmethod
     def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
@@ -548,16 +504,10 @@ class Frontier(Stock):
         """
 
     @abstractmethod
-    def reopen(
-        self,
-        urls: Collection[str],
-        lengths: Mapping[str, int],
-        requisites: Collection[str] = (),
-    ) -> int:
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
         """Let finished URLs wait again, whose pages were lost; return how many there are.
 
-        ``requisites`` are those of them that weren't asked for as pages. ``lengths`` are those of
-        all files, as they are now. Raises LswcError.
+        ``lengths`` are those of all files, as they are now. Raises LswcError.
         """
 
     def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -580,88 +530,12 @@ class Frontier(Stock):
         Nothing by default, where the store saves by its own rules (docs/operations.md).
         """
 
-    @contextmanager
-    def fed_seeds(self) -> Iterator[list[str]]:
-        """Give addresses that users feed to the running crawl as further seeds.
-
-        They are taken off the feed when the block ends without an error, so none is lost. None by
-        default: a single process reads its seeds when it starts.
-        """
-        yield []
-
-    def tell(self, now: str, point: str, seconds: float) -> None:
-        """Keep what this worker does ``now``, for those who watch and can't see its folder.
-
-        Also a ``point`` of the crawl's course, if that isn't empty, and no other worker told one
-        within ``seconds``. Nothing by default: who watches sees the folder.
-        """
-
-    def others(self) -> tuple[list[Path], int]:
-        """Return the folders of the other workers that took part, and how many aren't here."""
-        return [], 0
-
-    def rejoin(self) -> None:
-        """Join the store again after an AwayError: what it holds now is the crawl.
-
-        This worker's leases are forgotten; they expire. Raises LswcError. Nothing by default: no
-        other process holds what this one needs.
-        """
-
     @abstractmethod
     def close(self, under_way: Iterable[Visit] = ()) -> None:
         """Close the store. Unfinished leases become pending.
 
         The servers of the visits ``under_way`` rest as these say; others are free at once.
         """
-
-
-class SteppedFrontier(Frontier):
-    """A frontier whose store is another process: its answers needn't be waited for.
-
-    What is asked for in steps begins by ``begin``. One thing is under way at a time: each other
-    call of this frontier waits for its end first.
-    """
-
-    @abstractmethod
-    def begin(self, steps: Steps[T]) -> Awaited[T]:
-        """Begin what is asked for in steps: those below, alone or one after another."""
-
-    @abstractmethod
-    def leasing(self, now: float) -> Steps[Lease | None]:
-        """``lease`` in steps."""
-
-    @abstractmethod
-    def leasing_among(self, servers: Sequence[str], now: float) -> Steps[Lease | None]:
-        """``lease_among`` in steps."""
-
-    @abstractmethod
-    def leasing_requisite(self, now: float) -> Steps[Lease | None]:
-        """``lease_requisite`` in steps."""
-
-    @abstractmethod
-    def ending(
-        self, visit: Visit, due: float | None, lengths: Mapping[str, int] | None = None
-    ) -> Steps[bool]:
-        """``commit`` in steps, or ``postpone`` if it is said until when.
-
-        What was sent may have been done whatever comes of its answer. If that is lost it is asked
-        again, which changes nothing.
-        """
-
-    def lease(self, now: float) -> Lease | None:
-        return self.begin(self.leasing(now)).result()
-
-    def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
-        return self.begin(self.leasing_among(servers, now)).result()
-
-    def lease_requisite(self, now: float) -> Lease | None:
-        return self.begin(self.leasing_requisite(now)).result()
-
-    def commit(self, visit: Visit, lengths: Mapping[str, int] | None = None) -> bool:
-        return self.begin(self.ending(visit, None, lengths)).result()
-
-    def postpone(self, visit: Visit, due: float, lengths: Mapping[str, int] | None = None) -> bool:
-        return self.begin(self.ending(visit, due, lengths)).result()
 
 
 def check_format(found: Mapping[str, object], otherwise: str = "") -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.contract import FULL, Counts, site_of
 from lswc.frontier.harvest import harvest
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 SAMPLE = 1_000
 """Held pages that tell how fresh all are."""
-
-_Named = TypeVar("_Named", int, str)  # a site, by its number or name
 
 
 @dataclass(frozen=True)
@@ -128,27 +126,6 @@ class HeldPage:
     due: float
     misses: int
     is_gone: bool
-
-
-def largest_families(
-    unproven: Iterable[tuple[_Named, _Named, int]], top: int
-) -> list[tuple[_Named, int, int, _Named, int]]:
-    """Return the families with most unproven sites: fields of Family, by numbers or names.
-
-    ``unproven`` has the family, the branch and the pages of each such site.
-    """
-    sites: Counter[_Named] = Counter()
-    pages: Counter[_Named] = Counter()
-    branches: defaultdict[_Named, Counter[_Named]] = defaultdict(Counter)
-    for family, branch, downloaded in unproven:
-        sites[family] += 1
-        pages[family] += downloaded
-        branches[family][branch] += 1
-    found = []
-    for family in sorted(sites, key=lambda one: (-sites[one], one))[:top]:
-        branch, number = min(branches[family].items(), key=lambda pair: (-pair[1], pair[0]))
-        found.append((family, sites[family], pages[family], branch, number))
-    return found
 
 
 def held_page(page: Held, usual: tuple[float, float], day: float) -> HeldPage:
@@ -324,12 +301,9 @@ class Reader(ABC):
         """Return what is known of a page that is visited again; None of another."""
         return None
 
-    def finished(self) -> Iterator[tuple[str, str]] | None:
-        """Yield every finished URL and its outcome; None if the store doesn't keep them.
-
-        That of a requisite begins with OF_REQUISITE.
-        """
-        return None
+    @abstractmethod
+    def finished(self) -> Iterator[tuple[str, str]]:
+        """Yield every finished URL and its outcome, that of a requisite after OF_REQUISITE."""
 
     @abstractmethod
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:

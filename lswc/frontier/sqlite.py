@@ -479,12 +479,7 @@ class SqliteFrontier(Frontier):
             self._saved = 0
         return size - self._saved
 
-    def reopen(
-        self,
-        urls: Collection[str],
-        lengths: Mapping[str, int],
-        requisites: Collection[str] = (),
-    ) -> int:
+    def reopen(self, urls: Collection[str], lengths: Mapping[str, int]) -> int:
         with self._errors():
             if self._held.is_kept:
                 begin(self._db)
@@ -515,6 +510,8 @@ class SqliteFrontier(Frontier):
         self._urls.store(own, visit.lease.id, self._lines.sizes.site(held.server))
 
     def lease(self, now: float) -> Lease | None:
+        if self.outbox.is_full:
+            return None
         again = self._lease_again(now) if self._held.is_on else None
         return again or self._lease(now, lambda: self.choice.take(self.order, now))
 
@@ -663,9 +660,15 @@ class SqliteFrontier(Frontier):
     def _end(
         self, visit: Visit, held: _Held, outcome: str, lengths: Mapping[str, int] | None
     ) -> None:
-        """Let a URL that was pending end so; that of a page that is held stays as it is."""
-        if not held.again:
-            seq = visit.lease.id
+        """Let a URL that was pending end so; that of a page that is held stays as it is.
+
+        If another worker had that page first, this one's files have it now, too.
+        """
+        seq = visit.lease.id
+        if held.again:
+            if self._urls.is_had_here(seq, outcome):
+                self._tallies.add("finished", outcome)
+        else:
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
             self._lines.take(*self._lines.leased[seq])
         if visit.url != visit.lease.url:

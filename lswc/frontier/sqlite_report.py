@@ -60,7 +60,8 @@ _OWN_SITE = f"EXISTS (SELECT 1 FROM server WHERE server.site = site.id AND serve
 _FAMILIES = f"""
 SELECT family, (SELECT name FROM site WHERE id = found.family), sites, pages FROM (
     SELECT family, count(*) AS sites, sum(downloaded) AS pages FROM site
-    WHERE level = {UNPROVEN} AND {_OWN_SITE} GROUP BY family ORDER BY sites DESC, family LIMIT ?) AS found
+    WHERE level = {UNPROVEN} AND {_OWN_SITE}
+    GROUP BY family ORDER BY sites DESC, family LIMIT ?) AS found
 """
 _FAMILY_OF = f"""
 SELECT (SELECT name FROM site WHERE id = own.family),

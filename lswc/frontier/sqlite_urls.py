@@ -337,6 +337,14 @@ class Urls:
         """Add a URL that waits in no line."""
         self._db.execute(f"{_INSERT[: _INSERT.rindex('NULL')]}?)", (*row, outcome))
 
+    def is_had_here(self, seq: int, outcome: str) -> bool:
+        """Let a URL that another worker finished be one of this one; tell whether it was such."""
+        changed = self._db.execute(
+            "UPDATE url SET outcome = ? WHERE seq = ? AND outcome LIKE ?",
+            (outcome, seq, f"{OF_ELSEWHERE}%"),
+        )
+        return changed.rowcount > 0
+
     def ended_elsewhere(self, name: int, outcome: str) -> None:
         """Let a URL wait no more, by its key, that another worker finished; not a leased one."""
         row = self._db.execute(

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     from lswc.guest.internet import Internet
     from lswc.guest.network import Network
     from lswc.guest.politeness import Politeness
-    from lswc.guest.redis_rules import SharedFiles
     from lswc.guest.rests import Backoff
     from lswc.guest.robots_txt import RobotsRules
-    from lswc.guest.sharded import ShardedFiles
     from lswc.guest.slots import Group, Slots
     from lswc.safety.server_limits import Limits
     from lswc.urls import Url
@@ -57,7 +55,6 @@ class Stores(NamedTuple):
     slots: Slots
     control: ControlInEffect
     backoff: Backoff
-    files: SharedFiles | ShardedFiles | None = None
 
 
 class Guest:
@@ -97,7 +94,7 @@ class Guest:
         self.disk.look()
         self.backoff = stores.backoff
         self.rests = Rests(politeness.delay, internet.now)
-        self.rules = ServerRules(internet, politeness.robot, stores.files)
+        self.rules = ServerRules(internet, politeness.robot)
         self.tries = SecondTries(politeness.try_again)
         self.latencies = Latencies()
         self.admission = Admission(reach, stores.frontier, self.control, limits, self.tries)
@@ -231,9 +228,8 @@ class Guest:
         up no other. Its server then rests as long as it has to after that. Raises ClosingError.
         """
         if (rules := self.rules.reservations.fresh(url.server)) is None:
-            if not self.rules.knows_reservations(url):
-                await self._wait_for_reservations(url, size)
-                self.keep_away(visit, self.wait(url.server))
+            await self._wait_for_reservations(url, size)
+            self.keep_away(visit, self.wait(url.server))
             rules = self.rules.reservations.get(url.server)
         return () if rules is None else rules.opt_outs(url.href)
 
@@ -287,7 +283,6 @@ class Guest:
         Raises StorageError.
         """
         self.disk.look()
-        self.backoff.look()
         changed, allows = self.control.look()
         if changed:
             self.admission.forget()

@@ -22,8 +22,8 @@ Key = tuple[str, str]
 class Learned:
     """The latest that was learned of each server, by subject; values are what JSON has.
 
-    All that have ``heard`` are called with each key whose value is another now, also if another
-    worker found it. Raises LswcError if the file can't be read or written.
+    All that have ``heard`` are called with each key whose value is another now. Raises LswcError if
+    the file can't be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +41,7 @@ class Learned:
         return self._values.get((server, subject))
 
     def put(self, server: str, subject: str, value: Any) -> None:
-        """Keep what was learned, for the runs and workers to come."""
+        """Keep what was learned, for the runs to come."""
         key = server, subject
         if self._values.get(key) == value:
             return
@@ -56,9 +56,6 @@ class Learned:
 
     def _write(self, key: Key, value: Any) -> None:
         self._file.append(_row(key, value))
-
-    def look(self) -> None:
-        """Learn what other workers found: here there are none."""
 
     def close(self) -> None:
         """Close the file, durably."""

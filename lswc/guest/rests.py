@@ -146,9 +146,6 @@ class Backoff:
         row = {"server": server, "times": times, "until": round(until, 3)}
         return json.dumps(row).encode() + b"\n"
 
-    def look(self) -> None:
-        """Learn what other workers heard of servers: here there are none."""
-
     def close(self) -> None:
         """Close the file, durably."""
         self._file.close()

@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import urljoin
 
-from lswc.errors import LswcError
 from lswc.guest.decisions import Fails, Refuse
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
 from lswc.guest.robots_txt import PathPattern, RobotsRules
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
     from lswc.guest.decisions import Go
     from lswc.guest.internet import Answer, Internet
-    from lswc.guest.redis_rules import SharedFiles
-    from lswc.guest.sharded import ShardedFiles
     from lswc.urls import Url
 
 REMEMBERED = 10_000_000
@@ -176,16 +172,12 @@ def _rule(value: Any) -> _Rule | None:
 class ServerRules:
     """What servers say of being asked, and of what becomes of their pages.
 
-    ``robot`` is the name for which robots.txt is read, "" if it isn't. ``shared`` are the files
-    that other workers fetched, if there are others. ``heard`` is called with the server, the text
-    and the URL of each robots.txt, whoever fetched it.
+    ``robot`` is the name for which robots.txt is read, "" if it isn't. ``heard`` is called with the
+    server, the text and the URL of each robots.txt.
     """
 
-    def __init__(
-        self, internet: Internet, robot: str, shared: SharedFiles | ShardedFiles | None = None
-    ) -> None:
+    def __init__(self, internet: Internet, robot: str) -> None:
         self._internet = internet
-        self._shared = shared
         self.robot = robot
         self.heard: Callable[[str, bytes, str], None] = lambda *_: None
         self.robots: RuleCache[RobotsRules] = RuleCache(internet.now)
@@ -204,9 +196,6 @@ class ServerRules:
         that is such a page again the server has no rules. Return what keeps it from being had.
         Raises what the network does.
         """
-        if known := self._known(ROBOTS, url.server):
-            self._take(url, *known)
-            return None
         before = self.robots.get(url.server)
         try:
             answer = await self._internet.fetch(url, ROBOTS, None)
@@ -224,7 +213,6 @@ class ServerRules:
             if self._is_odd(url.server, body):
                 return None
             self._take(url, body, lifetime(answer))
-            self._tell(ROBOTS, url.server, body, lifetime(answer))
         elif before is None:
             return Fails(answer)
         else:
@@ -250,10 +238,6 @@ class ServerRules:
         robots, reserved = self.robots.forget(since), self.reservations.forget(since)
         servers = robots | reserved
         self._odd.clear()
-        with suppress(LswcError):  # of a store that the crawl meets at once
-            for name, names in ((ROBOTS, robots), (TDMREP, reserved)):
-                for server in names:
-                    self._tell(name, server, b"", 0.0)
         return lambda address: (url := parse(address)) is not None and url.server in servers
 
     async def fetch_reservations(self, url: Url, go: Go) -> None:
@@ -270,20 +254,6 @@ class ServerRules:
             return
         body = answer.body if answer.status < 300 else b""
         self.reservations.put(url.server, Reservations(body), lifetime(answer))
-        self._tell(TDMREP, url.server, body, lifetime(answer))
-
-    def knows_reservations(self, url: Url) -> bool:
-        """Tell whether another worker fetched the tdmrep.json of a URL's server; take that."""
-        if known := self._known(TDMREP, url.server):
-            self.reservations.put(url.server, Reservations(known[0]), known[1])
-        return known is not None
-
-    def _known(self, name: str, server: str) -> tuple[bytes, float] | None:
-        return None if self._shared is None else self._shared.get(name, server)
-
-    def _tell(self, name: str, server: str, body: bytes, seconds: float) -> None:
-        if self._shared is not None:
-            self._shared.put(name, server, body, seconds)
 
     def reserves_nothing(self, url: Url) -> None:
         """Take it for a while that a URL's server reserves nothing: it can't be asked."""

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from lswc.frontier.exchange.post import Post
     from lswc.guest.slots import Group
 
+LIFE = 60.0
+"""Seconds after which a slot is free that nobody renews, as its worker died."""
+
 AWAY = 30.0
-"""Seconds for which a Redis that couldn't be reached isn't asked: each worker keeps its own slots."""
+"""Seconds for which a Redis that couldn't be reached isn't asked: workers keep their own slots."""
 
 TOGETHER = 0.1
 """Seconds that a slot which is given back waits for another call to go with; it rests meanwhile."""
@@ -55,11 +58,11 @@ end
 class SharedSlots:
     """The slots of addresses, in Redis by its clock; those of domains are this worker's own.
 
-    A slot whose worker died is free after ``life`` seconds; a living one renews it. While Redis is
-    away each worker keeps the limits by itself.
+    A slot is free after ``life`` seconds unless it is renewed. While Redis is away each worker
+    keeps the limits by itself.
     """
 
-    def __init__(self, post: Post, life: float) -> None:
+    def __init__(self, post: Post, life: float = LIFE) -> None:
         self._post, self._life = post, round(life * 1000)
         self._own = OwnSlots()
         self._tokens: defaultdict[str, list[str]] = defaultdict(list)
@@ -98,7 +101,7 @@ class SharedSlots:
             return 0.0
         if wait >= self._life / 2:  # it is being asked, and may be free at any time
             return SOON
-        seconds = min(wait / 1000, 1.0)
+        seconds = min(float(wait) / 1000, 1.0)
         self._full[groups[place - 1].name] = now + seconds
         if len(self._full) > REMEMBERED:
             self._full = {name: until for name, until in self._full.items() if until > now}

@@ -197,21 +197,6 @@ class Limits:
                     for family in families(url.server)[:1]:
                         self.repeats(url, family)
 
-    def reload(
-        self, records: Iterable[Mapping[str, Any]], family_of: FamilyOf = lambda server: ()
-    ) -> None:
-        """Count the pages that are recorded, and no others: some of them were set aside.
-
-        ``family_of`` is that of ``load``.
-        """
-        self._seen = Seen(REMEMBERED)
-        self._pages.clear()
-        self._in_a_row.clear()
-        self._family.clear()
-        for key in [key for key, reason in self._closed.items() if reason in OF_PAGES]:
-            del self._closed[key]
-        self.load(records, family_of)
-
     def add(self, url: Url, simhash: int, language: str | None = None) -> bool:
         """Count a page with text in a language; tell if it is a near-duplicate of one before."""
         self.answered(url, True)

@@ -223,14 +223,6 @@ class Budget:
         """The share that was spent of what there was to spend so far; None if that was nothing."""
         return self._spent / self._earned if self._earned else None
 
-    def state(self) -> tuple[float, float, float]:
-        """Return what one who goes on with it is told: the stock, what was earned and spent."""
-        return self._stock, self._earned, self._spent
-
-    def go_on(self, at: float, stock: float, earned: float, spent: float) -> None:
-        """Go on from a time with what another one had left."""
-        self._at, self._stock, self._earned, self._spent = at, stock, earned, spent
-
     def may_spend(self, held: int, now: float) -> bool:
         """Tell whether one of ``held`` pages may be visited now."""
         if self._at is not None and now > self._at:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lswc.archive import cdxj, committed_lengths, crawl_log, log_tables, page_record
+from lswc.archive import cdxj, crawl_log, log_tables, page_record
 from lswc.archive.appended_files import OpenFiles
 from lswc.archive.url_history import of_server
 from lswc.archive.warc_writer import WarcWriter, about_page
@@ -29,22 +29,6 @@ def test_a_journal_that_became_tables_is_as_long_as_it_was(tmp_path: Path) -> No
     log_tables.convert(tmp_path)
     assert not (tmp_path / JOURNAL).exists()
     assert crawl_log.lengths(tmp_path) == {JOURNAL: length}
-
-
-def test_what_a_closed_file_holds_beyond_cannot_be_cut(tmp_path: Path) -> None:
-    length = log(tmp_path, "http://a.example/", "http://b.example/")
-    assert not committed_lengths.closed_beyond(tmp_path, {JOURNAL: length - 1}), "it is a journal"
-    log_tables.convert(tmp_path)
-    assert committed_lengths.closed_beyond(tmp_path, {JOURNAL: length - 1})
-    assert not committed_lengths.closed_beyond(tmp_path, {JOURNAL: length})
-
-
-def test_only_visits_whose_end_is_committed_have_ended(tmp_path: Path) -> None:
-    first = log(tmp_path, "http://a.example/")
-    log(tmp_path, "http://a.example/", "http://b.example/")
-    assert [*crawl_log.ended(tmp_path, {JOURNAL: first})] == ["http://a.example/"]
-    assert [*crawl_log.ended(tmp_path, {})] == []
-    assert [*crawl_log.ended(tmp_path)] == ["http://a.example/", "http://b.example/"]
 
 
 def test_the_latest_index_has_the_highest_number_whatever_the_clock_said(tmp_path: Path) -> None:

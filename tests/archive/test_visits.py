@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from lswc.archive import committed_lengths
-from lswc.archive.appended_files import Aside
 from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
 from lswc.archive.url_history import history
@@ -95,72 +93,6 @@ def test_a_page_that_is_as_it_was_long_ago_is_stored_whole(tmp_path: Path) -> No
     archive.close(whole=True)
     types = [one.type for one in records(tmp_path) if one.type in ("response", "revisit")]
     assert types == ["response", "response", "response", "revisit"]
-
-
-@pytest.mark.parametrize("archived", ["all", "relevant"])
-@pytest.mark.parametrize("is_committed", [False, True])
-def test_rules_of_servers_are_logged_and_archived_once_though_the_store_was_away(
-    tmp_path: Path, archived: str, is_committed: bool
-) -> None:
-    """Whether it had taken the latest visit, and what was asked for meanwhile, or not."""
-    archive = Archive(tmp_path, "th", archived, FileSizes(warc=1e9, part=0), {}, {})
-    told: list[bytes] = []
-    archive.indexed = told.append
-    found = list(visits(b"page"))
-    rules = []
-    for visit in found:
-        exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [b"U"])
-        rules.append(Attempt(f"{visit.url}robots.txt", datetime.now(UTC), 200, exchange=exchange))
-        visit.record = _record(visit.url)
-    first, second, third = found
-    absent = Attempt("http://none.th/robots.txt", datetime.now(UTC), error="refused")
-    committed: dict[str, int] = {}
-
-    def settle() -> dict[str, int]:
-        committed_lengths.cut(tmp_path, committed, Aside(tmp_path))
-        return committed
-
-    for one in (*rules[:2], absent):
-        archive.add(one, "robots.txt")
-    lengths = archive.store(first)
-    if is_committed:
-        committed = lengths
-    archive.add(rules[2], "robots.txt")
-    archive.reopen(settle)
-    for visit in (second, third) if is_committed else (first, second, third):
-        archive.store(visit)
-    archive.close(whole=True)
-    for one in (*rules, absent):
-        assert [a["outcome"] for a in history(tmp_path, one.url).attempts] == ["robots.txt file"]
-    urls = [*(one.url for one in rules), *(visit.url for visit in found)]
-    indexed = [f["url"] for path in tmp_path.glob("warc/*.cdxj") for _, f in entries(path)]
-    assert Counter(indexed) == Counter(urls)
-    assert b"".join(told).count(f'"{first.url}"'.encode()) == 1
-
-
-def test_rules_are_logged_again_if_more_than_the_latest_visit_is_aside(tmp_path: Path) -> None:
-    """As an older Redis makes it: what was logged, and what was archived of it later."""
-    archive = Archive(tmp_path, "th", "relevant", FileSizes(warc=1e9, part=0), {}, {})
-    first, second, third = visits(b"page")
-    exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", bytearray(b"HTTP/1.1 200\r\n\r\n"), [b"U"])
-    robots = Attempt(f"{second.url}robots.txt", datetime.now(UTC), 200, exchange=exchange)
-    archive.add(robots, "robots.txt")
-    second.record = _record(second.url)
-    archive.store(first)  # its row
-    archive.store(second)  # its record
-
-    def settle() -> dict[str, int]:
-        committed_lengths.cut(tmp_path, {}, Aside(tmp_path))
-        return {}
-
-    archive.reopen(settle)
-    archive.store(third)
-    archive.store(second)
-    archive.close(whole=True)
-    rows = [one["outcome"] for one in history(tmp_path, robots.url).attempts]
-    (index,) = tmp_path.glob("warc/*.cdxj")
-    assert rows == ["robots.txt file"]
-    assert [fields["url"] for _, fields in entries(index)].count(robots.url) == 1
 
 
 @pytest.mark.parametrize("archived", ["all", "relevant"])

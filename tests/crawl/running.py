@@ -55,12 +55,8 @@ class SetUp:
         return parts
 
     def visit(self, now: float = 0.0) -> Visit:
-        """Lease the next URL, and wait for the answer where a loop runs."""
-        commits, leases = self.parts.commits, self.parts.leases
-        commits.settle()
-        visit = leases.lease(now)
-        leases.settle()
-        return cast("Visit", visit or leases.lease(now))
+        """Lease the next URL."""
+        return cast("Visit", self.parts.leases.lease(now))
 
     def request(self, visit: Visit, **meta: Any) -> Request:
         """Return the request for a visit."""

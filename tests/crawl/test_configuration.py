@@ -24,7 +24,6 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_REVISIT": lambda crawl: crawl.revisit,
     "LSWC_MIN_DISK": lambda crawl: crawl.politeness.least_disk,
     "LSWC_MAX_OFFLINE": lambda crawl: crawl.max_offline,
-    "LSWC_LEASE_SECONDS": lambda crawl: crawl.lease_seconds,
     "LSWC_DELAY_FACTOR": lambda crawl: crawl.politeness.delay_factor,
     "LSWC_BACKOFF": lambda crawl: crawl.politeness.backoff,
     "LSWC_MAX_CRAWL_DELAY": lambda crawl: crawl.politeness.longest_crawl_delay,

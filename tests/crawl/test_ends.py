@@ -63,7 +63,7 @@ class Ending:
         )
         self.leases: Any = SimpleNamespace(finish=self._finish, ends_after="")
         leases: Any = self.leases
-        commits: Any = SimpleNamespace(halted=False)
+        commits: Any = SimpleNamespace(failed=False)
         seeds = ["http://read.example/", *self.unread]
         return HarvestStopExtension(0.01, ADAPTIVE, seeds, frontier, commits, leases)
 

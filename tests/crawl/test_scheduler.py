@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from asyncio import sleep
 from datetime import UTC, datetime
 from time import monotonic
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
 from lswc.crawl import commits, leases, retries
 from lswc.crawl.close_reasons import CANNOT_WRITE
 from lswc.crawl.requests import visit_of
 from lswc.crawl.retries import HELD, PATIENCE, WAITING
 from lswc.crawl.scheduler import TierScheduler
-from lswc.errors import AwayError, StorageError
+from lswc.errors import StorageError
 from lswc.frontier.visit import Attempt, Exchange
 from lswc.outcomes import Outcome
 from tests.crawl.running import SetUp
@@ -24,8 +21,6 @@ from tests.loop import in_loop
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.frontier.redis_server import RedisServer
 
 
 def finished(crawl: SetUp) -> dict[str, int]:
@@ -197,221 +192,3 @@ async def test_a_store_that_fails_ends_the_crawl(
         monkeypatch.setattr(type(crawl.parts.frontier), asked, fails)
         assert scheduler.next_request() is None
         assert stopped == [CANNOT_WRITE]
-
-
-def of_redis(folder: Path, server: RedisServer, name: str, **settings: object) -> SetUp:
-    seeds = ("http://a.example/", "http://b.example/")
-    store = {"LSWC_FRONTIER": server.url, "LSWC_REDIS_KEY": name}
-    return SetUp(folder, *seeds, **store, DOWNLOAD_DELAY=0, CONCURRENT_REQUESTS=1, **settings)
-
-
-async def until_answered(crawl: SetUp) -> None:
-    while crawl.parts.leases.is_waiting:
-        await sleep(0)
-
-
-@in_loop
-async def test_the_next_request_comes_when_the_store_has_answered(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    crawl, woken = of_redis(tmp_path, redis_server, "next"), list[object]()
-    scheduler = TierScheduler.from_crawler(crawl.crawler)
-    scheduler.open(crawl.spider)
-    engine = SimpleNamespace(scheduler=scheduler, crawl=woken.append)
-    crawl.crawler.engine = cast("Any", engine)
-    commits = crawl.parts.commits
-    assert scheduler.next_request() is None
-    assert scheduler.has_pending_requests(), "though nothing is known to be left"
-    await until_answered(crawl)
-    assert len(woken) == 1
-    for _ in range(2):
-        assert scheduler.has_pending_requests(), "it isn't lost, but wasn't asked for yet"
-    first = scheduler.next_request()
-    assert first is not None
-    visit = visit_of(first)
-    assert visit is not None
-    commits.commit(visit, "html")
-    assert commits.ending is not None
-    assert scheduler.next_request() is None
-    assert len(woken) == 1, "nothing is leased before it is known what ended"
-    for number in (2, 3):
-        await until_answered(crawl)
-        assert len(woken) == number
-        if number == 2:
-            assert scheduler.next_request() is None
-    second = scheduler.next_request()
-    assert second is not None
-    assert {first.url, second.url} == {"http://a.example/", "http://b.example/"}
-    scheduler.close("finished")
-
-
-@in_loop
-async def test_that_no_url_is_there_is_not_asked_again_at_once(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    """Else the store is always asked, and the crawl never seems idle."""
-    with of_redis(tmp_path, redis_server, "none") as crawl:
-        leases = crawl.parts.leases
-        leases.answered = lambda: None
-        taken = [crawl.visit() for _ in range(2)]
-        leases.offer_seeds([f"{visit.url}other" for visit in taken])  # so it isn't known of itself
-        assert leases.next(0.0) is None
-        assert leases.is_waiting
-        await until_answered(crawl)
-        assert leases.next(0.0) is None
-        assert not leases.is_waiting
-        crawl.parts.commits.commit(taken[0], "html")
-        crawl.parts.commits.settle()
-        assert leases.next(0.0) is None
-        assert leases.is_waiting, "what ended may have brought one"
-
-
-@in_loop
-async def test_what_was_leased_for_a_crawl_that_is_paused_then_is_given_back(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with of_redis(tmp_path, redis_server, "paused") as crawl:
-        scheduler = TierScheduler.from_crawler(crawl.crawler)
-        leases, network = crawl.parts.leases, crawl.parts.guest.network
-        leases.answered = lambda: None
-        assert scheduler.next_request() is None
-        await until_answered(crawl)
-        assert leases.ready is not None
-        network.paused = True
-        assert scheduler.next_request() is None
-        assert not crawl.parts.commits.visits
-        assert crawl.parts.frontier.pending == 2
-
-
-@in_loop
-async def test_what_was_leased_while_the_store_went_away_is_nobodys(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with of_redis(tmp_path, redis_server, "lost") as crawl:
-        scheduler = TierScheduler.from_crawler(crawl.crawler)
-        leases, commits = crawl.parts.leases, crawl.parts.commits
-        leases.answered = lambda: None
-        assert scheduler.next_request() is None
-        commits.fail(AwayError("it can't be reached"))
-        await until_answered(crawl)
-        assert leases.ready is None
-        assert not commits.visits
-
-
-@in_loop
-async def test_what_was_leased_and_expired_before_it_was_asked_for_is_not(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with of_redis(tmp_path, redis_server, "expired") as crawl:
-        scheduler = TierScheduler.from_crawler(crawl.crawler)
-        scheduler.open(crawl.spider)
-        leases, commits = crawl.parts.leases, crawl.parts.commits
-        leases.answered = lambda: None
-        assert scheduler.next_request() is None
-        await until_answered(crawl)
-        ready = leases.ready
-        assert ready is not None
-        with Redis.from_url(redis_server.url) as client:
-            client.hset("{expired}:leases", ready.lease.server, "another's")
-        commits.renew(monotonic())
-        assert not commits.visits
-        assert scheduler.next_request() is None
-        await until_answered(crawl)
-        request = scheduler.next_request()
-        assert request is not None
-        assert visit_of(request) is not ready
-        crawl.parts.upkeep.stop()
-
-
-@in_loop
-async def test_what_was_leased_before_a_long_sleep_is_not_asked_for_if_it_expired(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with of_redis(tmp_path, redis_server, "slept", LSWC_LEASE_SECONDS=0.05) as crawl:
-        scheduler = TierScheduler.from_crawler(crawl.crawler)
-        leases = crawl.parts.leases
-        leases.answered = lambda: None
-        assert scheduler.next_request() is None
-        await until_answered(crawl)
-        ready = leases.ready
-        assert ready is not None
-        with Redis.from_url(redis_server.url) as client:
-            client.hset("{slept}:leases", ready.lease.server, "another's")
-        await sleep(0.1)
-        assert scheduler.next_request() is None
-        assert ready.is_over
-
-
-@in_loop
-async def test_what_expired_before_its_answer_was_read_is_not_asked_for(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with (
-        of_redis(tmp_path, redis_server, "unread") as crawl,
-        Redis.from_url(redis_server.url) as client,
-    ):
-        leases, commits = crawl.parts.leases, crawl.parts.commits
-        assert leases.next(0.0) is None
-        while not (leased := client.hkeys("{unread}:leases")):
-            pass
-        client.hset("{unread}:leases", leased[0], "another's")
-        assert leases.is_waiting
-        commits.renew(monotonic())
-        assert not leases.is_waiting
-        assert not commits.visits
-        assert leases.ready is not None
-        assert leases.ready.is_over
-
-
-@in_loop
-async def test_what_was_leased_is_given_back_when_the_crawl_is_to_end(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with of_redis(tmp_path, redis_server, "ends") as crawl:
-        leases, commits = crawl.parts.leases, crawl.parts.commits
-        reasons = list[str]()
-        leases.answered = lambda: None
-        commits.stop = reasons.append
-        for is_answered in (False, True):
-            assert leases.next(0.0) is None
-            if is_answered:
-                await until_answered(crawl)
-                assert leases.ready is not None
-            leases.finish("enough", None if is_answered else lambda: False)
-            assert not commits.visits
-            assert crawl.parts.frontier.pending == 2
-        assert reasons == ["enough"]
-
-
-@in_loop
-async def test_of_a_crawl_that_closes_while_it_leases_nothing_stays_leased(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    crawl = of_redis(tmp_path, redis_server, "closes_leasing")
-    scheduler = TierScheduler.from_crawler(crawl.crawler)
-    scheduler.open(crawl.spider)
-    leases = crawl.parts.leases
-    assert scheduler.next_request() is None
-    assert leases.is_waiting
-    scheduler.close("shutdown")  # the answer comes now, and nothing more is asked for
-    assert not leases.is_waiting
-    with Redis.from_url(redis_server.url) as client:
-        assert not client.hlen("{closes_leasing}:leases")
-
-
-@in_loop
-async def test_a_store_that_is_back_knows_nothing_of_what_was_being_leased(
-    tmp_path: Path, redis_server: RedisServer
-) -> None:
-    with of_redis(tmp_path, redis_server, "back") as crawl:
-        scheduler = TierScheduler.from_crawler(crawl.crawler)
-        leases, commits, upkeep = crawl.parts.leases, crawl.parts.commits, crawl.parts.upkeep
-        leases.answered = upkeep.changed = lambda: None
-        assert scheduler.next_request() is None
-        commits.fail(AwayError("it can't be reached"))
-        upkeep.look()
-        assert not commits.away
-        await sleep(0)
-        assert not leases.is_waiting
-        assert leases.ready is None
-        assert not commits.visits

@@ -15,8 +15,6 @@ from scrapy import signals
 
 from lswc.crawl import commits
 from lswc.crawl.composition import parts_of
-from lswc.frontier import redis as shared
-from lswc.frontier.redis_script import AT_ONCE_OR_NOT
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -66,20 +64,6 @@ class Signalled:
         if self._left == 0:
             for one in self._signals:
                 signal.raise_signal(one)
-
-
-class Impatient:
-    """Lets a crawl ask a store that is away once, and no second time, before it waits for it."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        vars(shared)["RECONNECT"] = AT_ONCE_OR_NOT
-        frontier = parts_of(crawler).frontier
-        assert isinstance(frontier, shared.RedisFrontier)
-        frontier.connection.client.set_retry(AT_ONCE_OR_NOT)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
 
 class EndsAnywhere:

@@ -20,7 +20,6 @@ from tests.archive.reading import index, records
 from tests.faults.component import BETWEEN_SAVES
 from tests.scenarios.site import (
     ROOT,
-    SCRAPY,
     THAI,
     Site,
     environment,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.frontier.redis_server import RedisServer
 
 pytestmark = pytest.mark.slow
 
@@ -237,7 +235,7 @@ def test_the_record_is_removed_while_the_crawl_runs(crawls: Crawls, tmp_path: Pa
     stops = {"TEST_PAGES": 20, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
     process = subprocess.Popen(
         # It looks ten times a second, and rests for longer than that before it ends.
-        site.command(LSWC_LEASE_SECONDS=0.4, DOWNLOAD_DELAY=0.2, **stops),
+        site.command(DOWNLOAD_DELAY=0.2, **stops),
         cwd=ROOT, env=environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -317,25 +315,3 @@ def test_a_part_of_the_record_is_damaged(packed: Site, crawls: Crawls) -> None:
     assert not check(packed.folder).agrees
     repair(packed.folder)
     check_whole(packed, crawls)
-
-
-@pytest.mark.parametrize("in_parts", [False, True])
-def test_a_worker_of_many(
-    crawls: Crawls, tmp_path: Path, redis_server: RedisServer, in_parts: bool
-) -> None:
-    site = Site(crawls.site.web, tmp_path / "crawl")
-    key = f"faults{in_parts}"
-    shared = {"LSWC_FRONTIER": redis_server.url, "LSWC_REDIS_KEY": key}
-    if in_parts:
-        shared |= OFTEN
-    site.crawl(**shared)
-    checking = [*SCRAPY, "check", str(site.folder), "--redis", redis_server.url, "--key", key]
-    agreed = run(checking)
-    assert (agreed.returncode, agreed.stdout.splitlines()[-1]) == (0, "All agree."), agreed
-    (short_of_lines_in_a_part if in_parts else short_of_lines)(site.folder)
-    assert run(checking).returncode == 1
-    repaired = run([*checking, "--repair"])
-    assert "11 URLs pending again" in repaired.stdout, repaired
-    site.crawl(**shared)
-    assert len(site.urls) == len(set(site.urls)) == PAGES
-    assert run(checking).returncode == 0

@@ -57,7 +57,7 @@ def test_workers_doubt_the_network_each_for_itself(
     servers, names = 40, ("one", "two")
     seeds = [url(number, servers) for number in range(servers)]
     settings = {
-        "LSWC_FRONTIER": redis_server.url, "LSWC_LEASE_SECONDS": 20, "CONCURRENT_REQUESTS": 8,
+        "LSWC_FRONTIER": redis_server.url, "CONCURRENT_REQUESTS": 8,
     }  # fmt: skip
     with LyingWeb(web(servers, 4), workers=len(names)) as served, ExitStack() as stack:
         crawls = []

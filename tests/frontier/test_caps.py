@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cache
 from itertools import count, islice
 from typing import TYPE_CHECKING
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from redis import Redis
 
 from lswc.frontier.contract import Caps, Terms
-from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
@@ -22,33 +20,21 @@ from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from lswc.frontier.contract import Frontier
     from lswc.frontier.visit import Lease
-    from tests.frontier.redis_server import RedisServer
 
     Open = Callable[[str, Caps], AbstractContextManager[Frontier]]
 
 SPECS = ["bfs", "soft_focused", "directory_conservative:T=9", "lswc:S=3,T=5", "adaptive"]
 made = cache(strategy)
-names = count()
 
 
-@pytest.fixture(params=["sqlite", "redis"], scope="module")
-def store(request: pytest.FixtureRequest) -> Open:
-    if request.param == "sqlite":
-        return lambda spec, caps: closing(SqliteFrontier(MEMORY, made(spec), {}, Terms(caps=caps)))
-    server: RedisServer = request.getfixturevalue("redis_server")
-
-    @contextmanager
-    def opened(spec: str, caps: Caps) -> Iterator[Frontier]:
-        client, name = Redis.from_url(server.url), f"caps{next(names)}"
-        with closing(RedisFrontier(client, name, made(spec), {}, Terms(caps=caps))) as frontier:
-            yield frontier
-
-    return opened
+@pytest.fixture(scope="module")
+def store() -> Open:
+    return lambda spec, caps: closing(SqliteFrontier(MEMORY, made(spec), {}, Terms(caps=caps)))
 
 
 @st.composite

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
-from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier import sqlite_report
 from lswc.frontier.contract import Caps, Terms
-from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.report import completion
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
@@ -24,9 +21,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Frontier
     from lswc.frontier.report import Completion
-    from tests.frontier.redis_server import RedisServer
 
-names = count()
 HOW = {
     "complete": ("html", True),
     "failed": ("timeout", None),
@@ -57,20 +52,12 @@ def offer(server: str, number: int) -> Offer:
     return Offer(f"http://{server}/{number}", server, server, SEED, PageLanguage.TARGET, 0)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
-def told(request: pytest.FixtureRequest, tmp_path: Path) -> Completion:
-    terms = Terms(caps=Caps(server=4))
-    if request.param == "sqlite":
-        path = tmp_path / "frontier.db"
-        fill(SqliteFrontier(path, strategy("bfs"), {"strategy": "bfs"}, terms))
-        with sqlite_report.opened(path) as reader:
-            return completion(reader)
-    server: RedisServer = request.getfixturevalue("redis_server")
-    name = f"completion{next(names)}"
-    client = Redis.from_url(server.url)
-    fill(RedisFrontier(client, name, strategy("bfs"), {"strategy": "bfs"}, terms))
-    with redis_report.opened(Redis.from_url(server.url), name) as of_redis:
-        return completion(of_redis)
+@pytest.fixture
+def told(tmp_path: Path) -> Completion:
+    path, terms = tmp_path / "frontier.db", Terms(caps=Caps(server=4))
+    fill(SqliteFrontier(path, strategy("bfs"), {"strategy": "bfs"}, terms))
+    with sqlite_report.opened(path) as reader:
+        return completion(reader)
 
 
 def test_servers_by_how_they_ended(told: Completion) -> None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from redis import Redis
 
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.redis_cluster import Cluster
-from lswc.frontier.sharded import ShardedFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
@@ -36,7 +31,6 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Frontier
     from lswc.strategy import Strategy
-    from tests.frontier.redis_server import RedisServer
 
 
 def code(referrer: PageLanguage, distance: int = 1) -> int:
@@ -67,43 +61,16 @@ def sqlite(path: Path, strategy: Strategy, identity: dict[str, str]) -> Frontier
     return SqliteFrontier(path / "frontier.db", strategy, identity)
 
 
-def redis(server: RedisServer, name: str, strategy: Strategy, identity: dict[str, str]) -> Frontier:
-    client, worker = Redis.from_url(server.url), Worker(clock_of_caller=True)
-    return RedisFrontier(client, name, strategy, identity, worker=worker)
-
-
-def shards(
-    clients: list[Redis], name: str, strategy: Strategy, identity: dict[str, str]
-) -> Frontier:
-    worker = Worker(clock_of_caller=True)
-    return ShardedFrontier(clients, name, strategy, identity, worker=worker)
-
-
-@pytest.fixture(
-    params=["sqlite", "redis", "shards", pytest.param("cluster", marks=pytest.mark.slow)]
-)
-def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    if request.param == "sqlite":
-        store = partial(sqlite, tmp_path)
-    elif request.param == "shards":
-        servers: list[RedisServer] = request.getfixturevalue("redis_servers")
-        clients = [Redis.from_url(server.url) for server in servers]
-        store = partial(shards, clients, str(tmp_path))
-    elif request.param == "cluster":
-        nodes = Cluster(request.getfixturevalue("redis_cluster").url, {})
-        store = partial(shards, *nodes.clients(str(tmp_path), begins=True))
-    else:
-        store = partial(redis, request.getfixturevalue("redis_server"), str(tmp_path))
+@pytest.fixture
+def frontier(tmp_path: Path) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def opened(spec: str = "soft_focused", language: str = "th") -> Frontier:
-            return stack.enter_context(closing(store(strategy(spec), {"language": language})))
+            store = sqlite(tmp_path, strategy(spec), {"language": language})
+            return stack.enter_context(closing(store))
 
         yield opened
 
-
-in_order = pytest.mark.parametrize("frontier", ["sqlite", "redis"], indirect=True)
-"""What holds of one server only: on several, sites of one cell come by turns."""
 
 RELEVANT, OTHER = code(PageLanguage.TARGET), code(PageLanguage.OTHER, 2)
 
@@ -115,7 +82,6 @@ def visit(f: Frontier, relevant: bool, *offers: Offer, now: float = 0.0) -> str:
     return lease.url
 
 
-@in_order
 def test_best_tier_first_then_first_in_first_out(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
@@ -126,7 +92,6 @@ def test_best_tier_first_then_first_in_first_out(frontier: Open) -> None:
     assert f.counts().tally["finished"] == {"html": 4}
 
 
-@in_order
 def test_rediscovery_takes_the_better_tier_and_keeps_its_place(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
@@ -145,7 +110,6 @@ def test_a_url_that_gets_a_better_tier_at_once_leaves_the_next_of_its_line_to_be
     assert [visit(f, False) for _ in range(2)] == ["http://a/1", "http://a/2"]
 
 
-@in_order
 def test_a_page_may_link_to_a_new_server_twice_by_links_of_two_kinds(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://s/")])
@@ -156,7 +120,6 @@ def test_a_page_may_link_to_a_new_server_twice_by_links_of_two_kinds(frontier: O
     assert f.unfinished == 0
 
 
-@in_order
 def test_one_outstanding_request_a_server_and_the_delay(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://a/2"), offer("http://b/1")])
@@ -183,7 +146,6 @@ def test_an_irrelevant_server_loses_its_queue(frontier: Open) -> None:
     assert f.counts().servers == {"relevant": 1, "irrelevant": 1}
 
 
-@in_order
 def test_an_irrelevant_directory_loses_its_queue(frontier: Open) -> None:
     f = frontier("directory_conservative:T=0")
     f.offer([offer("http://s/")])
@@ -194,7 +156,6 @@ def test_an_irrelevant_directory_loses_its_queue(frontier: Open) -> None:
     assert f.lease(0) is None
 
 
-@in_order
 def test_a_server_found_relevant_promotes_its_queue(frontier: Open) -> None:
     f = frontier("lswc:S=3,T=5")
     f.offer([offer("http://s/")])
@@ -217,7 +178,6 @@ def test_committing_twice_counts_once(frontier: Open) -> None:
     assert f.counts().tally["finished"] == {"timeout": 1}
 
 
-@in_order
 def test_what_was_leased_is_pending_again_after_reopening(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://b/1")])
@@ -238,7 +198,6 @@ def test_unfinished_counts_what_is_pending_or_leased(frontier: Open) -> None:
     f.offer([offer("http://a/1"), offer("http://b/1")])
     lease = f.lease(0)
     assert lease is not None
-    f.renew(0)
     assert (f.pending, f.unfinished, f.servers) == (1, 2, 2)
     f.commit(ended(lease))
     assert (f.pending, f.unfinished) == (1, 1)
@@ -281,7 +240,6 @@ def test_a_server_rests_as_long_as_its_visit_says(frontier: Open) -> None:
     assert f.lease(17.0) is not None
 
 
-@in_order
 def test_a_url_that_is_given_back_is_handed_out_again_when_its_server_has_rested(
     frontier: Open,
 ) -> None:
@@ -328,7 +286,6 @@ def test_a_redirect_may_lead_back_to_its_https_twin_once(frontier: Open) -> None
     assert f.counts().tally["finished"] == {Outcome.REDIRECT: 3}
 
 
-@in_order
 def test_a_url_that_is_postponed_comes_back_when_it_is_due(frontier: Open) -> None:
     f = frontier()
     f.offer([offer("http://a/1"), offer("http://b/1")])
@@ -363,7 +320,6 @@ def test_a_link_to_a_url_that_is_postponed_adds_nothing(frontier: Open) -> None:
     assert f.unfinished == 1
 
 
-@in_order
 def test_a_url_that_comes_back_takes_the_better_tier_though_links_to_it_added_nothing(
     frontier: Open,
 ) -> None:
@@ -417,7 +373,6 @@ def test_a_url_that_is_given_back_leaves_no_trace(frontier: Open) -> None:
     assert (again.url, again.tries) == ("http://a/1", 0)
 
 
-@in_order
 def test_what_failed_is_pending_again_if_that_is_wanted(frontier: Open) -> None:
     f = frontier()
     urls = ["http://a/1", "http://b/1", "http://c/1"]
@@ -450,7 +405,6 @@ def taken(f: Frontier, now: float = 0.0, *offers: Offer) -> str:
     return lease.url
 
 
-@in_order
 @pytest.mark.parametrize("spec", ["soft_focused", "adaptive", "directory_conservative:T=0"])
 def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> None:
     f = frontier(spec)
@@ -469,7 +423,6 @@ def test_requisites_wait_in_a_queue_of_their_own(frontier: Open, spec: str) -> N
     assert f.cells() == cells
 
 
-@in_order
 def test_what_pages_may_need_comes_last_and_is_one_file_with_what_they_need(
     frontier: Open,
 ) -> None:
@@ -538,7 +491,7 @@ def test_a_lost_requisite_waits_again_as_such_and_a_lost_page_as_a_page(frontier
     visit(f, True, offer("http://a/lost", RELEVANT), lost, requisite("http://cdn/kept.png"))
     visit(f, True)
     assert [taken(f), taken(f)] == ["http://cdn/lost.png", "http://cdn/kept.png"]
-    assert f.reopen(["http://a/lost", lost.url], {"log/1.jsonl": 7}, {lost.url}) == 2
+    assert f.reopen(["http://a/lost", lost.url], {"log/1.jsonl": 7}) == 2
     assert (f.pending, f.requisites, f.lengths()) == (2, 1, {"log/1.jsonl": 7})
     f.offer([lost])
     f.close()
@@ -551,7 +504,6 @@ def test_a_lost_requisite_waits_again_as_such_and_a_lost_page_as_a_page(frontier
     assert f.unfinished == 0
 
 
-@in_order
 def test_servers_that_are_wanted_come_first(frontier: Open) -> None:
     f = frontier()
     f.offer([offer(url) for url in ("http://a/1", "http://b/1", "http://c/1", "http://c/2")])

@@ -1,17 +1,14 @@
-"""Who vouches for a site, what families share, and what is told of them; in both stores."""
+"""Who vouches for a site, what families share, and what is told of them."""
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
 from lswc.frontier.contract import Caps, Share, Terms
-from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.report import Family
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
@@ -21,32 +18,19 @@ from lswc.strategy.families import URLS
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from lswc.frontier.contract import Frontier
-    from tests.frontier.redis_server import RedisServer
 
     Open = Callable[..., AbstractContextManager[Frontier]]
 
-names = count()
 QUARTER = Terms(unproven_share=0.25, small_family=0)
 
 
-@pytest.fixture(params=["sqlite", "redis"], scope="module")
-def store(request: pytest.FixtureRequest) -> Open:
-    if request.param == "sqlite":
-        return lambda terms, name="bfs": closing(SqliteFrontier(MEMORY, strategy(name), {}, terms))
-    server: RedisServer = request.getfixturevalue("redis_server")
-
-    @contextmanager
-    def opened(terms: Terms, name: str = "bfs") -> Iterator[Frontier]:
-        client, worker = Redis.from_url(server.url), Worker(clock_of_caller=True)
-        key, chosen = f"families{next(names)}", strategy(name)
-        with closing(RedisFrontier(client, key, chosen, {}, terms, worker)) as frontier:
-            yield frontier
-
-    return opened
+@pytest.fixture(scope="module")
+def store() -> Open:
+    return lambda terms, name="bfs": closing(SqliteFrontier(MEMORY, strategy(name), {}, terms))
 
 
 def offers(*urls: str, code: int = 1) -> list[Offer]:
@@ -235,31 +219,6 @@ def test_a_crawl_goes_on_with_its_families(tmp_path: object) -> None:
     with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
         assert frontier.families(5) == [Family("a.com", 3, 1, "c.com", 3)]
         assert frontier._lines.families.sites == {1 + 1: 2}
-
-
-def test_a_crawl_that_had_no_share_counts_links_from_then_on_and_keeps_its_pages(
-    redis_server: RedisServer,
-) -> None:
-    key = f"families{next(names)}"
-
-    def opened(terms: Terms) -> RedisFrontier:
-        client, worker = Redis.from_url(redis_server.url), Worker(clock_of_caller=True)
-        return RedisFrontier(client, key, strategy("adaptive"), {}, terms, worker)
-
-    with closing(opened(Terms())) as frontier:
-        seeds(frontier, "a.com/", "b.com/")
-        assert [visit(frontier), visit(frontier)] == ["a.com", "b.com"]
-    with closing(opened(QUARTER)) as frontier:
-        seeds(frontier, "a.com/2", "www.a.com/", "seed.com/")
-        assert [visit(frontier, "c.com/", "d.com/"), visit(frontier)] == ["a.com", "www.a.com"]
-        with frontier.reading() as reader:
-            found = [reader.support(f"{name}.com") for name in "abc"]
-        assert found == [Support.MANY, Support.NONE, Support.ONE]
-        with Redis.from_url(redis_server.url) as client:
-            sites = {site.decode() for site in client.hvals(f"{{{key}}}:sites")}
-        assert {site.rpartition(" ")[0] for site in sites} == {
-            "4 1 0 0|3 3", "0|1 1", "4 2 0 0|0 0", "2 3 1 3 1|0 0", "2 4 1 4 1|0 0",
-        }  # fmt: skip
 
 
 def test_an_unproven_site_has_a_thousand_urls_that_wait_and_a_proven_one_more(store: Open) -> None:

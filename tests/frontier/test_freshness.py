@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import closing
 from math import exp, log
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
 from lswc.cli.commands.why import _of_held
-from lswc.frontier import redis_report, sqlite_report
+from lswc.frontier import sqlite_report
 from lswc.frontier.contract import Terms
-from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.sqlite_report import opened
 from lswc.strategy import LISTING, strategy
@@ -21,28 +19,12 @@ from tests.frontier.test_contract import offer
 from tests.frontier.test_held import DAY, Crawl, begin, store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-    from lswc.frontier.report import Reader
     from lswc.frontier.visit import Lease
 
 __all__ = ["begin", "store"]
-
-
-@contextmanager
-def read(crawl: Crawl, path: Path) -> Iterator[Reader]:
-    """Read the store of a crawl as somebody who takes no part in it."""
-    if isinstance(crawl.f, RedisFrontier):
-        where = crawl.f.connection.client.get_connection_kwargs()
-        with (
-            Redis(host=where["host"], port=where["port"]) as client,
-            redis_report.opened(client, crawl.f.name) as reader,
-        ):
-            yield reader
-    else:
-        with opened(path / "frontier.db") as reader:
-            yield reader
 
 
 def unchanged(shape: float, days: float, since: float) -> float:
@@ -61,7 +43,7 @@ def test_nothing_is_told_of_a_crawl_that_visits_nothing_again(
     crawl.start(0.0)
     assert crawl.f.freshness(crawl.now) is None
     crawl.f.close()
-    with read(crawl, tmp_path) as reader:
+    with opened(tmp_path / "frontier.db") as reader:
         assert reader.freshness(crawl.now) is None
         assert reader.held("http://a/1") is None
 
@@ -81,7 +63,7 @@ def test_pages_grow_stale_by_what_is_believed_of_them(
     assert later is not None
     assert later.fresh == pytest.approx(unchanged(*FIRST, 30))
     assert later.due == 2
-    with read(crawl, tmp_path) as reader:
+    with opened(tmp_path / "frontier.db") as reader:
         assert reader.freshness(crawl.now + 30 * DAY) == later
 
 
@@ -143,7 +125,6 @@ def test_a_listing_has_no_text_to_be_fresh(begin: Callable[..., Crawl]) -> None:
     assert (found.held, found.fresh) == (2, 1.0)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)  # of Redis it is chance which
 def test_of_many_pages_some_from_all_over_tell(
     begin: Callable[..., Crawl], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,11 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from redis import Redis
 
 from lswc.frontier.contract import Terms
 from lswc.frontier.held import Became, Claim, Claims, became
-from lswc.frontier.redis import RedisFrontier, Worker
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.visit import Lease, Offer
-    from tests.frontier.redis_server import RedisServer
 
 DAY = 86_400.0
 
@@ -32,9 +29,7 @@ DAY = 86_400.0
 class Crawl:
     """A frontier, and the time of both of its clocks, in seconds."""
 
-    def __init__(
-        self, open_frontier: Callable[[Terms], SqliteFrontier | RedisFrontier], budget: float
-    ) -> None:
+    def __init__(self, open_frontier: Callable[[Terms], SqliteFrontier], budget: float) -> None:
         self.now = 1_000 * DAY
         self.jumped = 0.0  # of the clock on the wall
         self._open, self._budget = open_frontier, budget
@@ -77,37 +72,23 @@ class Crawl:
         return dict(self.f.counts().tally.get(kind, {}))
 
 
-Open = Callable[[str, Terms], SqliteFrontier | RedisFrontier]
+Open = Callable[[str, Terms], SqliteFrontier]
 
 
 def sqlite(path: Path, spec: str, terms: Terms) -> SqliteFrontier:
     return SqliteFrontier(path / "frontier.db", strategy(spec), {"language": "th"}, terms)
 
 
-def redis(url: str, path: Path, spec: str, terms: Terms) -> RedisFrontier:
-    worker = Worker(clock_of_caller=True, known_as="one")
-    client, identity = Redis.from_url(url), {"language": "th"}
-    return RedisFrontier(client, str(path), strategy(spec), identity, terms, worker)
-
-
-@pytest.fixture(params=["sqlite", "redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    if request.param == "sqlite":
-        return partial(sqlite, tmp_path)
-    return partial(redis, request.getfixturevalue("redis_server").url, tmp_path)
-
-
-slow_with_redis = pytest.mark.parametrize(
-    "store", ["sqlite", pytest.param("redis", marks=pytest.mark.slow)], indirect=True
-)
-"""Of tests that ask for a lease thousands of times: each is a call."""
+@pytest.fixture
+def store(tmp_path: Path) -> Open:
+    return partial(sqlite, tmp_path)
 
 
 @pytest.fixture
 def begin(store: Open) -> Iterator[Callable[..., Crawl]]:
     with ExitStack() as stack:
 
-        def opened(terms: Terms) -> SqliteFrontier | RedisFrontier:
+        def opened(terms: Terms) -> SqliteFrontier:
             stack.pop_all().close()
             return stack.enter_context(closing(store("soft_focused", terms)))
 
@@ -146,7 +127,6 @@ def test_relevant_pages_and_listings_are_held_and_nothing_else(
     assert (crawl.f.held, crawl.f.pending, crawl.f.unfinished) == (2, 0, 0)
 
 
-@slow_with_redis
 @pytest.mark.parametrize("budget", [0.05, 1.0])
 def test_the_budget_is_spent_and_no_more(begin: Callable[..., Crawl], budget: float) -> None:
     crawl = begin(budget)
@@ -158,7 +138,6 @@ def test_the_budget_is_spent_and_no_more(begin: Callable[..., Crawl], budget: fl
     assert crawl.counts("visited again") == {"unchanged": len(made)}
 
 
-@slow_with_redis
 def test_a_page_that_changes_is_visited_more_often(begin: Callable[..., Crawl]) -> None:
     crawl = begin(0.2)
     crawl.begin(*(f"http://s{i}/page" for i in range(10)))
@@ -176,7 +155,6 @@ def test_a_page_that_changes_is_visited_more_often(begin: Callable[..., Crawl]) 
     assert min(times.values()) > 0
 
 
-@slow_with_redis
 def test_neither_a_pause_nor_a_clock_that_jumps_lets_many_go(begin: Callable[..., Crawl]) -> None:
     crawl = begin(1.0)
     crawl.begin(*(f"http://s{i}/page" for i in range(48)))
@@ -204,7 +182,6 @@ def test_one_request_at_a_time_a_server_and_its_rest(begin: Callable[..., Crawl]
     assert crawl.lease().url == "http://b/1"
 
 
-@slow_with_redis
 def test_a_slow_server_with_many_pages_holds_up_no_other(begin: Callable[..., Crawl]) -> None:
     crawl = begin(24.0)
     crawl.begin(*(f"http://slow/{i}" for i in range(500)), "http://other/1")
@@ -256,7 +233,6 @@ def test_a_page_that_is_gone_twice_a_day_apart_is_held_no_more(
     assert crawl.counts("visited again") == {"not there": 2}
 
 
-@slow_with_redis
 def test_a_site_that_answers_nothing_is_visited_ever_more_seldom(
     begin: Callable[..., Crawl],
 ) -> None:
@@ -424,10 +400,7 @@ def test_an_idle_crawl_says_when_to_look_again(begin: Callable[..., Crawl]) -> N
     crawl.end(crawl.lease())
     assert crawl.f.lease(crawl.now) is None
     ready = crawl.f.next_ready()
-    if isinstance(crawl.f, RedisFrontier):  # others may do something meanwhile
-        assert ready == pytest.approx(crawl.now + 1)
-    else:
-        assert ready == pytest.approx(crawl.now + DAY)
+    assert ready == pytest.approx(crawl.now + DAY)
 
 
 @pytest.mark.parametrize(("outcome", "what"), [
@@ -507,8 +480,6 @@ def test_a_server_is_believed_once_it_was_right(begin: Callable[..., Crawl]) -> 
     assert max(told) == crawl.now / DAY
 
 
-# Of Redis it is chance which pages are put in order anew at a visit.
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_what_a_believed_sitemap_says_to_have_changed_is_due_at_once(
     begin: Callable[..., Crawl], tmp_path: Path
 ) -> None:
@@ -557,56 +528,3 @@ def test_a_server_is_believed_once_most_of_what_it_says_is_right(
     claims: Claims, are_believed: bool
 ) -> None:
     assert claims.are_believed == are_believed
-
-
-@pytest.fixture
-def two(redis_server: RedisServer, tmp_path: Path) -> Iterator[tuple[Crawl, Crawl]]:
-    """Two workers of a crawl in Redis."""
-    with ExitStack() as stack:
-
-        def opened(name: str, terms: Terms) -> RedisFrontier:
-            worker = Worker(clock_of_caller=True, known_as=name)
-            client, identity = Redis.from_url(redis_server.url), {"language": "th"}
-            found = RedisFrontier(
-                client, str(tmp_path), strategy("soft_focused"), identity, terms, worker
-            )
-            return stack.enter_context(closing(found))
-
-        first, second = (Crawl(partial(opened, name), 24.0) for name in ("one", "two"))
-        yield first, second
-
-
-def test_what_a_worker_says_of_a_visit_whose_lease_has_ended_changes_nothing(
-    two: tuple[Crawl, Crawl],
-) -> None:
-    slow, other = two
-    slow.begin("http://a/1")
-    slow.now += DAY
-    late = slow.lease()
-    other.now = slow.now + 1
-    assert other.f.lease(other.now) is None
-    other.now += DAY  # the first one said nothing meanwhile
-    again = other.lease()
-    assert (again.url, again.visits, again.id) == (late.url, 1, late.id)
-    other.end(again, simhash=2**64 - 1)
-    assert not slow.f.commit(ended(late, relevant=True, simhash=1))
-    held = other.f.held_of(late.id)
-    assert held is not None
-    assert (held.visits, held.simhash, other.f.unfinished) == (2, 2**64 - 1, 0)
-    assert other.counts("visited again") == {"changed": 1}
-
-
-def test_the_budget_is_one_for_all_workers(two: tuple[Crawl, Crawl]) -> None:
-    two[0].begin(*(f"http://s{number}/" for number in range(10)))
-    made, now = [0, 0], two[0].now
-    for _ in range(24):  # ten visits an hour, of which each could make all
-        now += DAY / 48
-        for number, worker in enumerate(two):
-            worker.now = now
-            while (lease := worker.f.lease(now)) is not None:
-                made[number] += 1
-                worker.end(lease)
-                if made[number] % 3 == 0:
-                    break
-    assert sum(made) == pytest.approx(120, abs=12)
-    assert min(made) > 0

@@ -7,16 +7,11 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from redis import Redis
 
-from lswc.frontier import contract, redis_report, sqlite_report
+from lswc.frontier import contract, sqlite_report
 from lswc.frontier.contract import AWAITED, FrontierError, Terms
 from lswc.frontier.experience import taught_by
 from lswc.frontier.harvest import CellHarvest, forecast, wilson
-from lswc.frontier.redis import RedisFrontier, Worker
-from lswc.frontier.redis_script import Connection
 from lswc.frontier.sqlite import SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
@@ -28,7 +23,6 @@ if TYPE_CHECKING:
 
     from lswc.frontier.contract import Frontier
     from lswc.frontier.visit import Lease
-    from tests.frontier.redis_server import RedisServer
 
 ADAPTIVE = strategy("adaptive")
 FORMS = 12
@@ -54,8 +48,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contract, "FAR", 0.9)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
-def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+@pytest.fixture
+def frontier(tmp_path: Path) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def opened(
@@ -66,32 +60,21 @@ def frontier(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
         ) -> Frontier:
             chosen = strategy(spec)
             identity = {"language": "th", "strategy": chosen.name}
-            store: Frontier
             terms = Terms(haste=haste, experience=experience)
-            if request.param == "sqlite":
-                (tmp_path / name).mkdir(exist_ok=True)
-                path = tmp_path / name / "frontier.db"
-                store = SqliteFrontier(path, chosen, identity, terms)
-            else:
-                client = Redis.from_url(request.getfixturevalue("redis_server").url)
-                worker = Worker(clock_of_caller=True)
-                store = RedisFrontier(client, f"{tmp_path}{name}", chosen, identity, terms, worker)
+            (tmp_path / name).mkdir(exist_ok=True)
+            store = SqliteFrontier(tmp_path / name / "frontier.db", chosen, identity, terms)
             return stack.enter_context(closing(store))
 
         yield opened
 
 
 @pytest.fixture
-def learned(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Experience]:
-    """Return a function that reads what the crawl of a name learned, from either store."""
+def learned(tmp_path: Path) -> Callable[[str], Experience]:
+    """Return a function that reads what the crawl of a name learned."""
 
     def read(name: str, language: str = "th") -> Experience:
         path = tmp_path / name / "frontier.db"
-        if path.exists():
-            return taught_by(path.parent, sqlite_report.opened(path), language)
-        with Redis.from_url(request.getfixturevalue("redis_server").url) as client:
-            name = f"{tmp_path}{name}"
-            return taught_by(name, redis_report.opened(client, name), language)
+        return taught_by(path.parent, sqlite_report.opened(path), language)
 
     return read
 
@@ -368,18 +351,3 @@ def test_what_is_left_is_at_most_what_few_tries_leave_open() -> None:
 def test_every_cell_has_words() -> None:
     said = {ADAPTIVE.describe(cell) for cell in range(adaptive.CELLS)}
     assert len(said) == adaptive.CELLS
-
-
-counts = st.integers(0, 3000)
-pages = st.tuples(counts, st.floats(0, 1)).map(lambda given: (given[0], int(given[0] * given[1])))
-
-
-@given(server=pages, site=pages)
-@settings(max_examples=200, deadline=None)
-def test_a_servers_place_is_the_strategys(
-    redis_server: RedisServer, server: tuple[int, int], site: tuple[int, int]
-) -> None:
-    with Redis.from_url(redis_server.url) as client:
-        terms = ["", 0, "learns", "", "", "", 0, 0, 1, 0, 0, 0, 0, "", ""]
-        answer = Connection(client, "x").run("place", *terms, *server, *site)
-    assert answer == adaptive.place(*server, *site)

@@ -1,4 +1,4 @@
-"""Paragraphs seen: by one worker, over a restart, and by workers with a Redis."""
+"""Paragraphs seen: by a worker, and over a restart."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
 from lswc.errors import StorageError
-from lswc.frontier.redis_script import Connection
-from lswc.frontier.seen_paragraphs import BITS, FILE, HASHES, InFile, InRedis, places
+from lswc.frontier.seen_paragraphs import BITS, FILE, HASHES, SeenParagraphs, places
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.frontier.redis_server import RedisServer
 
 
 def drawn(number: int, seed: int) -> list[int]:
@@ -30,22 +26,22 @@ SOME = [0, *drawn(5, 1)]
 
 
 def test_a_paragraph_is_new_once_and_once_on_a_page(tmp_path: Path) -> None:
-    with closing(InFile(tmp_path)) as seen:
+    with closing(SeenParagraphs(tmp_path)) as seen:
         assert seen.add([*SOME, SOME[0]]) == [True] * len(SOME) + [False]
         assert seen.add([*SOME, 2**50]) == [False] * len(SOME) + [True]
         assert seen.add([]) == []
 
 
 def test_a_restart_forgets_nothing(tmp_path: Path) -> None:
-    with closing(InFile(tmp_path)) as seen:
+    with closing(SeenParagraphs(tmp_path)) as seen:
         seen.add(SOME)
-    with closing(InFile(tmp_path)) as seen:
+    with closing(SeenParagraphs(tmp_path)) as seen:
         assert not any(seen.add(SOME))
 
 
 def test_the_file_has_its_room_at_once(tmp_path: Path) -> None:
     """Else a full disk would end the process later, at any write."""
-    with closing(InFile(tmp_path)):
+    with closing(SeenParagraphs(tmp_path)):
         found = (tmp_path / FILE).stat()
     assert found.st_size == BITS // 8
     assert found.st_blocks * 512 >= BITS // 8
@@ -59,21 +55,13 @@ def test_a_full_disk_is_said_before_the_crawl(
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(StorageError, match="No space left"):
-        InFile(tmp_path)
+        SeenParagraphs(tmp_path)
 
 
 def test_a_folder_that_cant_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
     with pytest.raises(StorageError, match="can't write"):
-        InFile(tmp_path)
-
-
-def test_workers_share_what_was_seen(redis_server: RedisServer) -> None:
-    one, other = (InRedis(Connection(Redis.from_url(redis_server.url), "seen")) for _ in range(2))
-    many = [*SOME, *drawn(500, 2)]
-    assert one.add([*many, SOME[1]]) == [True] * len(many) + [False]
-    assert other.add(many) == [False] * len(many)
-    assert other.add([-(2**40)]) == [True]
+        SeenParagraphs(tmp_path)
 
 
 @pytest.mark.parametrize("paragraph", SOME)

@@ -18,7 +18,6 @@ from lswc.guest.guest import Guest, Stores
 from lswc.guest.internet import ROBOTS
 from lswc.guest.network import Network
 from lswc.guest.politeness import Politeness
-from lswc.guest.redis_rules import SharedBackoff, SharedFiles
 from lswc.guest.rests import FILE, Backoff
 from lswc.guest.slots import OwnSlots
 from lswc.reading.scope import Scope
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from lswc.frontier.redis_script import Connection
     from lswc.guest.decisions import Decision, Refuse
 
 BEGIN = 1_800_000_000.0
@@ -131,16 +129,9 @@ class World:
 class Hosted:
     """A guest in a world, without the machinery of a crawl."""
 
-    def __init__(
-        self, folder: Path, politeness: Politeness = POLITE, shared: Connection | None = None
-    ) -> None:
+    def __init__(self, folder: Path, politeness: Politeness = POLITE) -> None:
         folder.mkdir(exist_ok=True)
-        files = SharedFiles(shared) if shared is not None else None
-        backoff = (
-            SharedBackoff(shared, politeness.backoff)
-            if shared is not None
-            else Backoff(folder / FILE, politeness.backoff)
-        )
+        backoff = Backoff(folder / FILE, politeness.backoff)
         self.world = World()
         self.where = InFolder(folder)
         self.limits = Limits()
@@ -150,7 +141,7 @@ class Hosted:
         self.guest = Guest(
             politeness,
             Reach(scope, None, scope, lambda url: url.server, Quotas()),
-            Stores(folder, self.frontier, OwnSlots(self.world.now), control, backoff, files),
+            Stores(folder, self.frontier, OwnSlots(self.world.now), control, backoff),
             self.limits,
             self.world,
             Network(self.world, (), 0.0, lambda *_: None, lambda _: None, lambda: None),

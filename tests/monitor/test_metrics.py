@@ -267,7 +267,7 @@ def test_a_crawl_says_what_it_does_and_its_last_word(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(
+async def test_a_crawl_whose_store_is_lost_says_so_and_fetches_nothing(
     tmp_path: Path,
 ) -> None:
     crawl = SetUp(tmp_path, "http://a.example/", "http://b.example/")
@@ -286,7 +286,9 @@ async def test_a_crawl_whose_store_is_away_or_lost_says_so_and_fetches_nothing(
     commits.stop = lambda reason: None
     commits.fail(StorageError("it is lost"))
     record()
-    assert (taken[-1].state, taken[-1].workers[0].state) == ("closing", "closing")
+    (worker,) = taken[-1].workers
+    assert (taken[-1].state, worker.state) == ("closing", "closing")
+    assert (worker.under_way, worker.fetching) == (0, ())
     assert taken[-1].pending == 1
     assert recorder.last is None
     crawl.parts.close("shutdown")

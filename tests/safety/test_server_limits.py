@@ -238,8 +238,6 @@ def test_families_of_earlier_runs_count() -> None:
     limits.load(farm, lambda server: ("hub.com", server) if "farm" in server else ())
     assert limits.closed(url("http://farm1.com/next")) == "near-duplicates on site"
     assert limits.closed(url("http://honest.com/")) is None
-    limits.reload(farm[:5])
-    assert limits.closed(url("http://farm1.com/next")) is None
 
 
 def test_near_duplicates_of_earlier_runs_count() -> None:

@@ -257,7 +257,7 @@ def test_two_workers_of_which_one_is_killed_record_each_visit_once(
     site: Site, tmp_path: Path, redis_server: RedisServer
 ) -> None:
     """Who visits what isn't said: either may have all of it."""
-    shared = in_redis(redis_server, tmp_path) | {"LSWC_LEASE_SECONDS": 5, "LOG_LEVEL": "WARNING"}
+    shared = in_redis(redis_server, tmp_path) | {"LOG_LEVEL": "WARNING"}
     until = {"TEST_UNTIL": ",".join(ONCE_MORE), "EXTENSIONS": UNTIL}
     folders = [tmp_path / "killed", tmp_path / "other"]
     at_any_time = {"EXTENSIONS": ANYWHERE, "TEST_PAGES": 8, "TEST_WORK": 0.02}

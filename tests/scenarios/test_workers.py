@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 from contextlib import closing
-from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from tests.scenarios.site import BRAKE, ENGLISH, ROOT, SCRAPY, THAI, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -72,9 +72,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 class Workers:
-    """Processes of one crawl, each with a folder of its own.
-
-    """
+    """Processes of one crawl, each with a folder of its own."""
 
     def __init__(self, folder: Path, web: SharedWeb, redis: RedisServer) -> None:
         self.folder = folder
@@ -96,15 +94,13 @@ class Workers:
         own = {"LSWC_CRAWL": folder, **self._settings, **settings}
         lines = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
         seeds = f"seeds={self.folder / 'seeds.txt'}"
-        process = (
-            subprocess.Popen(
-                [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *lines],
-                cwd=ROOT,
-                env={**environment(), PORT: str(self._web.port)},
-                text=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
+        process = subprocess.Popen(
+            [*SCRAPY, "crawl", "lswc", "-a", "lang=th", "-a", seeds, *lines],
+            cwd=ROOT,
+            env={**environment(), PORT: str(self._web.port)},
+            text=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
         if number is None:
             self.running.append(process)
@@ -181,7 +177,7 @@ def test_workers_that_are_killed_go_on_with_their_sites(
     free = 30
     gate.shut(free)
     # All servers are at one address here.
-    own = {"LSWC_MAX_PER_ADDRESS": 0, "DOWNLOAD_TIMEOUT": BRAKE}
+    own: dict[str, Any] = {"LSWC_MAX_PER_ADDRESS": 0, "DOWNLOAD_TIMEOUT": BRAKE}
     for _ in range(4):
         workers.start(**own)
     workers.wait_until(lambda: gate.held > 0 and workers.crawling == 4)

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
-from lswc.archive.check.recovery import mend, not_logged, set_aside
+from lswc.archive.check.recovery import mend
 from lswc.archive.collection import collected
 from lswc.frontier import FRONTIER_FILE, FrontierError, sqlite_report
 from lswc.frontier.contract import VersionError
 from lswc.frontier.lock import lock
-from lswc.frontier.shards import known_by
 from lswc.frontier.sqlite import open_existing
 from lswc.outcomes import may_return
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from lswc.frontier import Frontier
-    from lswc.frontier.redis import RedisFrontier
-    from lswc.frontier.sharded import ShardedFrontier
 
 SUMMARY = "summary.json"
 _ALL = (
@@ -41,15 +36,10 @@ _ALL = (
 
 
 class CheckReport(NamedTuple):
-    """What is wrong, file by file; ``notes`` are sentences for the user.
-
-    ``lost`` are the fingerprints of URLs that a worker finished, and that none of its files has,
-    with the URLs as far as they are known.
-    """
+    """What is wrong, file by file; ``notes`` are sentences for the user."""
 
     findings: list[Disagreement]
     notes: list[str]
-    lost: Mapping[int, str | None] = MappingProxyType({})
 
     @property
     def agrees(self) -> bool:
@@ -77,7 +67,7 @@ def check(crawl: Path) -> CheckReport:
 
 
 def compare(
-    crawl: Path, finished: Iterable[tuple[str, str]] | None, committed: Mapping[str, int]
+    crawl: Path, finished: Iterable[tuple[str, str]], committed: Mapping[str, int]
 ) -> CheckReport:
     """Compare what is finished, and how long the files were then, with the files."""
     beyond, notes = committed_lengths.visits_beyond(crawl, committed), [*collected([crawl]).gone]
@@ -85,7 +75,7 @@ def compare(
         notes.append(f"the frontier is older than the files: {beyond} visits, or more, are unknown")
     elif beyond:
         notes.append("the last visit wasn't committed: the next start moves it aside")
-    known = committed if beyond <= 1 or finished is None else None
+    known = committed if beyond <= 1 else None
     with closing(Comparison(crawl, finished, known)) as comparison:
         findings = comparison.findings()
     gone = committed_lengths.missing(crawl, committed)
@@ -93,60 +83,6 @@ def compare(
     notes += [f"{name} is gone" for name in gone] + [f"{name} is cut short" for name in short]
     lost = Disagreement("files", len(committed), _faults(missing=len(gone), torn=len(short)))
     return CheckReport([*findings, lost], notes)
-
-
-def check_worker(
-    crawl: Path, frontier: RedisFrontier | ShardedFrontier, others: Iterable[Path]
-) -> CheckReport:
-    """Compare the files of a worker's folder with the frontier in Redis; nothing is changed.
-
-    The logs of ``others``, the folders of other workers, may name URLs that this one lost. Raises
-    LswcError.
-    """
-    committed = frontier.lengths()
-    report = compare(crawl, None, committed)
-    beyond = committed_lengths.visits_beyond(crawl, committed)
-    keys = not_logged(crawl, committed, frontier.finished_here())
-    lost: dict[int, str | None] = dict.fromkeys(keys)
-    with frontier.reading() as reader:
-        named = chain(reader.workers.kept_urls(), *map(_linked, others)) if lost else ()
-        lost |= {key: url for url in named if (key := known_by(url)) in lost}
-    faults = _faults(missing=len(lost), unknown=beyond if beyond > 1 else 0)
-    return CheckReport(
-        [*report.findings, Disagreement("Redis", len(committed), faults)], report.notes, lost
-    )
-
-
-def _linked(crawl: Path) -> Iterator[str]:
-    """Yield the URLs that pages of a crawl link to."""
-    from lswc.archive.log_tables import scan  # not above: it needs Arrow
-
-    for table in scan(crawl, "links", ("target",)):
-        yield from filter(None, table["target"].to_pylist())
-
-
-def repair_worker(
-    crawl: Path, frontier: RedisFrontier | ShardedFrontier, lost: Mapping[int, str | None]
-) -> list[str]:
-    """Make Redis and the files of a worker's folder agree; return what was done, in sentences.
-
-    What its files have and Redis doesn't know is moved aside; what is lost waits again. Raises
-    LswcError.
-    """
-    aside = Aside(crawl)
-    set_aside(crawl, frontier, aside)
-    done = mended(crawl, frontier, aside)
-    named = [url for url in lost.values() if url is not None]
-    if lost:
-        frontier.reopen(named, committed_lengths.lengths(crawl))
-        frontier.forget(key for key, url in lost.items() if url is None)
-        done.append(f"{numbered(len(named), 'lost URL')} pending again")
-    if len(named) < len(lost):
-        done.append(
-            f"{len(lost) - len(named)} more that were lost are known by nobody: they wait again "
-            "once a page links to them"
-        )
-    return done
 
 
 def _check_folder(crawl: Path) -> None:

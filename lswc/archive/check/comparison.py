@@ -47,22 +47,12 @@ CREATE VIEW described AS SELECT * FROM said WHERE file = 'WARC';
 CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
 """
 _SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1"
-# Of several workers each has some of a page's visits.
-_OF_WORKER = """
-INSERT OR REPLACE INTO finished SELECT url, kind FROM ended;
-INSERT OR IGNORE INTO finished SELECT url, 'again' FROM again
-    WHERE url NOT IN (SELECT url FROM ended);
-"""
 # A page that moved to https has the records of its first visits under its earlier URL.
 _MOVED = """
 UPDATE OR IGNORE said SET url = 'https' || substr(url, 5)
     WHERE (file = 'pages.jsonl' OR (file = 'log' AND kind NOT IN ('archived', 'retry')))
     AND url LIKE 'http:%' AND url NOT IN (SELECT url FROM finished)
     AND 'https' || substr(url, 5) IN (SELECT url FROM finished);
-"""
-_CONSECUTIVE = """
-INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM record
-    GROUP BY url HAVING count(*) < max(CAST(kind AS INTEGER));
 """
 _COMPARE = """
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM finished
@@ -94,6 +84,8 @@ INSERT OR IGNORE INTO wrong SELECT 'WARC', 'missing', url FROM record
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
     WHERE times > (SELECT coalesce(sum(times), 0) FROM said
         WHERE file = 'log' AND said.url = entry.url AND (kind = 'archived' OR kind LIKE '%file'));
+INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM record
+    GROUP BY url HAVING count(*) < max(CAST(kind AS INTEGER));
 """
 
 
@@ -108,15 +100,15 @@ class Disagreement(NamedTuple):
 class Comparison:
     """Compares what is finished with the files of a crawl folder. Close it.
 
-    ``finished`` are the frontier's URLs and their outcomes; None if it doesn't keep them: then
-    the log counts. ``committed`` are the lengths that the files had then: what lies beyond is
-    left out, unless it is None. All is read, every record of the WARC files too. Raises LswcError.
+    ``finished`` are the frontier's URLs and their outcomes. ``committed`` are the lengths that the
+    files had then: what lies beyond is left out, unless it is None. All is read, every record of
+    the WARC files too. Raises LswcError.
     """
 
     def __init__(
         self,
         crawl: Path,
-        finished: Iterable[tuple[str, str]] | None,
+        finished: Iterable[tuple[str, str]],
         committed: Mapping[str, int] | None = None,
     ) -> None:
         self._crawl = crawl
@@ -128,13 +120,9 @@ class Comparison:
         self._torn: list[tuple[str, str, str]] = []
         self._db.execute("BEGIN")
         self._read()
-        if finished is not None:
-            self._db.executemany("INSERT INTO finished VALUES (?, ?)", finished)
+        self._db.executemany("INSERT INTO finished VALUES (?, ?)", finished)
         self._db.execute("COMMIT")
-        only_worker = finished is None
-        self._db.executescript(
-            _OF_WORKER + _COMPARE if only_worker else _MOVED + _COMPARE + _CONSECUTIVE
-        )
+        self._db.executescript(_MOVED + _COMPARE)
 
     def _read(self) -> None:
         said = chain(self._records(), self._log(), self._index())
@@ -213,30 +201,15 @@ class Comparison:
         rows = self._db.execute("SELECT DISTINCT url FROM wrong WHERE fault <> 'torn'")
         return {url for (url,) in rows}
 
-    def requisites(self) -> set[str]:
-        """Return those of ``urls`` that weren't asked for as pages."""
-        rows = self._db.execute(
-            "SELECT DISTINCT url FROM wrong WHERE fault <> 'torn'"
-            " AND url IN (SELECT url FROM ended WHERE kind LIKE ?)"
-            " AND url NOT IN (SELECT url FROM ended WHERE kind NOT LIKE ?)",
-            (f"{OF_REQUISITE}%",) * 2,
-        )
-        return {url for (url,) in rows}
-
     def close(self) -> None:
         """Let the temporary file go."""
         self._db.close()
 
 
-def disagreeing(
-    crawl: Path, finished: Iterable[tuple[str, str]] | None
-) -> tuple[set[str], set[str]]:
-    """Return the URLs on which a frontier and the files don't agree, and the requisites of them.
-
-    Raises LswcError.
-    """
+def disagreeing(crawl: Path, finished: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the URLs on which a frontier and the files don't agree. Raises LswcError."""
     with closing(Comparison(crawl, finished)) as comparison:
-        return comparison.urls(), comparison.requisites()
+        return comparison.urls()
 
 
 def _place(entry: Mapping[str, str]) -> tuple[int, int]:

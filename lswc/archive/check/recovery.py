@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import logging
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from lswc.archive import committed_lengths, crawl_log, page_record
+from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
-from lswc.archive.check.fingerprints import Fingerprints
 from lswc.frontier.contract import FrontierError
-from lswc.frontier.shards import known_by
 from lswc.plurals import numbered
-from lswc.strategy import LISTING, REQUISITE, SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from lswc.frontier import Frontier
@@ -59,9 +55,8 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     """
     committed = frontier.lengths()
     aside = Aside(crawl)
-    if beyond := set_aside(crawl, frontier, aside):
+    if beyond := committed_lengths.cut(crawl, committed, aside):
         logger.info("%d bytes beyond the last visit were moved to %s", beyond, aside.folder)
-        committed = frontier.lengths()
     gone = committed_lengths.missing(crawl, committed)
     damage = [
         f"{name} is shorter than it was" for name in committed_lengths.short(crawl, committed)
@@ -79,110 +74,8 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     if not damage:
         return committed
     logger.warning("%s: %s", crawl, "; ".join(damage))
-    if taken_out := _taken_out(crawl, frontier):
-        frontier.reopen(taken_out, committed, _requisites(taken_out))
     mend(crawl, frontier, aside)
     return frontier.lengths()
-
-
-def set_aside(crawl: Path, frontier: Frontier, aside: Aside) -> int:
-    """Move aside what the files hold beyond the frontier's last commit; return how many bytes.
-
-    A Redis may be older than files that were closed since: then what it doesn't know is taken out.
-    Raises LswcError.
-    """
-    older = frontier.older_lengths()
-    committed = frontier.lengths()
-    keeps_urls = frontier.finished() is not None
-    if older is None and (keeps_urls or not committed_lengths.closed_beyond(crawl, committed)):
-        return committed_lengths.cut(crawl, committed, aside)
-    before = sum(committed_lengths.lengths(crawl).values())
-    out, wait, requisites = _unlike(crawl, frontier, older)
-    committed_lengths.take_out(crawl, out, aside)
-    after = committed_lengths.lengths(crawl)
-    frontier.reopen(wait, after, requisites)
-    return before - sum(after.values())
-
-
-def _unlike(
-    crawl: Path, frontier: Frontier, then: Mapping[str, int] | None
-) -> tuple[set[str], set[str], set[str]]:
-    """Return the URLs to take out, those that wait again, and the requisites of these.
-
-    What the store doesn't know is taken out: it is pending there, or its links are offered again.
-    And all that was visited since the files were as long as ``then``, if a part of the store is
-    older than the rest: what that part was given of it isn't known. And what was taken out before.
-    """
-    with (
-        Fingerprints(frontier.finished_here()) as own,
-        Fingerprints(frontier.visited_again()) as again,
-    ):
-
-        def is_known(name: int, visit: int | None) -> bool:
-            return name in (again if (visit or 1) > 1 else own)
-
-        def is_known_visit(row: crawl_log.Row) -> bool:
-            return is_known(key_of(row), row.visit)
-
-        records = page_record.records(crawl)
-        out = {r["url"] for r in records if not is_known(known_by(r["url"]), r.get("visit"))}
-        out |= {row.url for row in visits(crawl_log.rows(crawl)) if not is_known_visit(row)}
-        since = () if then is None else visits(crawl_log.rows_beyond(crawl, then))
-        # A URL may be known as a page only, and be unknown as what another page shows.
-        besides = (row for row in visits(crawl_log.rows(crawl)) if row.url in out)
-        lost = {row.url: row.kind for row in chain(since, besides) if is_known_visit(row)}
-    lost |= _taken_out(crawl, frontier)
-    listings = {url for url, kind in lost.items() if kind == crawl_log.LISTING_KIND}
-    wait = lost.keys() - listings
-    return out | wait, wait, _requisites(lost)
-
-
-def _requisites(kinds: Mapping[str, str | None]) -> set[str]:
-    return {url for url, kind in kinds.items() if kind == crawl_log.REQUISITE_KIND}
-
-
-def _taken_out(crawl: Path, frontier: Frontier) -> dict[str, str | None]:
-    """Return the kinds of the URLs that Redis knows as finished, though they were moved aside.
-
-    By URL. A Redis may be one copy of before, then one of later, or a part of it one of before it
-    was told of this. A check tells of listings.
-    """
-    if not (crawl / "aside").exists():  # all of the log would be read for nothing
-        return {}
-    with Fingerprints(not_logged(crawl, None, frontier.finished_here())) as keys:
-        rows = visits(crawl_log.taken_out(crawl))
-        found = {row.url: row.kind for row in rows if key_of(row) in keys}
-    kinds = {url: kind for url, kind in found.items() if kind != crawl_log.LISTING_KIND}
-    if kinds:
-        known = numbered(len(kinds), "URL")
-        logger.warning("%s that Redis knows as finished: only aside/ has them, so they wait", known)
-    return kinds
-
-
-def not_logged(
-    crawl: Path, committed: Mapping[str, int] | None, finished: Iterable[int]
-) -> list[int]:
-    """Return the keys of finished URLs whose end isn't in the log, of journals what is committed.
-
-    All of them if ``committed`` is None. Raises LswcError.
-    """
-    with Fingerprints(map(key_of, visits(crawl_log.rows(crawl, committed)))) as ended:
-        return list(dict.fromkeys(key for key in finished if key not in ended))
-
-
-_CODES = {crawl_log.REQUISITE_KIND: REQUISITE, crawl_log.LISTING_KIND: LISTING}
-
-
-def visits(rows: Iterable[crawl_log.Row | None]) -> Iterator[crawl_log.Row]:
-    """Yield the rows of the ends of visits."""
-    for row in rows:
-        if row is not None and row.outcome not in (*crawl_log.NO_VISIT, crawl_log.RETRY):
-            yield row
-
-
-def key_of(row: crawl_log.Row) -> int:
-    """Return the key by which a frontier knows what was visited."""
-    return known_by(row.url, _CODES.get(row.kind or "", SEED))
 
 
 def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
@@ -192,15 +85,9 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     """
     from lswc.archive.check.comparison import disagreeing
 
-    finished = frontier.finished()
-    urls, requisites = disagreeing(crawl, finished)
-    reopened = 0
-    if finished is None:  # then only the files know these URLs
-        reopened = frontier.reopen(urls, frontier.lengths(), requisites)
+    urls = disagreeing(crawl, frontier.finished())
     committed_lengths.take_out(crawl, urls, aside)
-    reopened += frontier.reopen(
-        urls if finished is not None else (), committed_lengths.lengths(crawl)
-    )
+    reopened = frontier.reopen(urls, committed_lengths.lengths(crawl))
     kept = (
         f"; what the files had of {numbered(len(urls), 'URL')} is in {aside.folder}"
         if aside.is_used

@@ -1,1 +1,1 @@
-"""Exchange between workers: each is a whole crawl of its own sites, and links travel between them."""
+"""Exchange between workers: each is a whole crawl of its own sites, and only links travel."""

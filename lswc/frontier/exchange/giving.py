@@ -1,8 +1,8 @@
 """Giving: parts of the sites go to another worker, URLs and counters and all.
 
-What is given is moved, in small transactions, from this worker's tables into its outbox; so a URL is
-in one place at any moment, whoever is killed. Meanwhile none of it is leased here, and links to it
-follow what is given. URLs that were finished are copied: this worker's record has their pages.
+What is given is moved, in small transactions, from this worker's tables into its outbox; so a URL
+is in one place at any moment, whoever is killed. Meanwhile none of it is leased here, and links to
+it follow what is given. URLs that were finished are copied: this worker's record has their pages.
 """
 
 from __future__ import annotations
@@ -172,7 +172,8 @@ class Giving:
             missed,
             received,
             self._rows(
-                "SELECT name, place, downloaded, relevant, missed, bytes FROM server WHERE site = ?",
+                "SELECT name, place, downloaded, relevant, missed, bytes FROM server"
+                " WHERE site = ?",
                 site,
             ),
             self._rows(

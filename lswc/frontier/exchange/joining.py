@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from random import randrange
 from time import sleep, time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +13,7 @@ from lswc.errors import AwayError, ConfigError
 from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import messages, owners, status
 from lswc.frontier.exchange.outbox import Held, State
-from lswc.frontier.exchange.owners import NUMBERS, PARTS, Owners
+from lswc.frontier.exchange.owners import PARTS, Owners
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +132,7 @@ def _begun(frontier: SqliteFrontier, post: Post, mark: bytes, name: str) -> Memb
     while True:
         there = post.begun()
         if there is None:
-            number = 1 + randrange(NUMBERS - 1)
+            number = owners.a_number()
             table = owners.first(number)
             if post.begin(mark, table):
                 return Membership(number, name, run, mark, table)

@@ -44,8 +44,8 @@ class Links(Struct, frozen=True, array_like=True, tag="links"):
 class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
     """A site with its counters, as it was when its worker ceased to ask it.
 
-    ``supporters`` are names of sites. ``servers`` have name, place (None: the site's), pages, relevant ones, looks
-    that brought none, and bytes.
+    ``supporters`` are names of sites. ``servers`` have name, place (None: the site's), pages,
+    relevant ones, looks that brought none, and bytes.
     ``left_out`` has server, reason and number; ``claims`` what listings of a server told
     (``sqlite_held``); ``rates`` how pages of the site change.
     """
@@ -66,9 +66,10 @@ class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
 class UrlGiven(Struct, frozen=True, array_like=True):
     """A URL: an offer, and how it stands.
 
-    ``outcome`` is how it finished, "" if it waits, and ``by`` which worker did it; ``tries`` and ``postponed`` how often, and why,
-    it was postponed, ``is_postponed`` that it is now. ``was_counted`` says that its page was counted before it was lost. ``held``
-    has what is kept of a page that is visited again.
+    ``outcome`` is how it finished, "" if it waits, and ``by`` which worker did it; ``tries`` and
+    ``postponed`` how often, and why, it was postponed, ``is_postponed`` that it is now.
+    ``was_counted`` says that its page was counted before it was lost. ``held`` has what is kept of
+    a page that is visited again.
     """
 
     offer: Row

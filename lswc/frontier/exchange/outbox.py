@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from lswc.frontier.visit import Offer
 
 # `part`: what this worker has, is giving away, or gave away; to which worker, and which numbers of
-# `outgoing` are the first and the last of that. `late` are links to parts that are being given: they follow what is given.
-# `received` is up to which of its numbers another worker's messages were taken. `elsewhere` are
-# pages of other workers that have links, `arriving` servers of which URLs still come; `given` ones
-# are counted by another worker now.
+# `outgoing` are the first and the last of that. `late` are links to parts that are being given:
+# they follow what is given. `received` is up to which of its numbers another worker's messages were
+# taken. `elsewhere` are pages of other workers that have links, `arriving` servers of which URLs
+# still come, `given` those that were given away.
 SCHEMA = """
 CREATE TABLE part (
     part INTEGER PRIMARY KEY, state INTEGER NOT NULL, worker INTEGER NOT NULL DEFAULT 0,
@@ -46,6 +46,9 @@ CREATE TABLE given (part INTEGER, server INTEGER, PRIMARY KEY (part, server)) WI
 
 REMEMBERED = 100_000
 """Links that were sent lately, of which it is known that to send them again changes nothing."""
+
+MOST = 5_000_000
+"""Links that may wait, about 1 GB, before this worker asks for no more pages."""
 
 KNOWN_SERVERS = 50_000
 """Servers of which it is known whose they are, at most."""
@@ -111,6 +114,11 @@ class Outbox:
     def is_shared(self) -> bool:
         """Whether other workers may have sites of this crawl."""
         return bool(self.parts) or self._owners is not None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits to be sent that no more pages should be asked for."""
+        return bool(self.links > MOST)
 
     @property
     def own(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ tells the others, and who is to have what.
 from __future__ import annotations
 
 from collections import Counter
-from random import randrange
+from secrets import randbelow
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -36,8 +36,8 @@ def part_of(site: str) -> int:
 class Owners(Struct, frozen=True):
     """Which worker has each part, and which one is to have it: numbers of workers, by part.
 
-    ``turns`` is how often each part came to another worker, ``version`` how often the table changed.
-    ``members`` are the workers that take part,
+    ``turns`` is how often each part came to another worker, ``version`` how often the table
+    changed. ``members`` are the workers that take part,
     ``gone`` those that were to give all that they had; ``lost`` those whose disk is lost, with the
     parts that were given to others without them.
     """
@@ -60,7 +60,7 @@ class Owners(Struct, frozen=True):
 
     def new_number(self) -> int:
         """Return a number that no worker has."""
-        while self.knows(number := 1 + randrange(NUMBERS - 1)):
+        while self.knows(number := a_number()):
             pass
         return number
 
@@ -131,6 +131,11 @@ class Owners(Struct, frozen=True):
 
     def _next(self, **changes: object) -> Owners:
         return replace(self, version=self.version + 1, **changes)
+
+
+def a_number() -> int:
+    """Return a number for a worker, by chance."""
+    return 1 + randbelow(NUMBERS - 1)
 
 
 def first(worker: int) -> Owners:

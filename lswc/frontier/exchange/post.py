@@ -196,19 +196,25 @@ class Post:
         What others told is read before the messages: so what they told that they sent is there.
         """
         workers, own = self.key("workers"), self.key("to", parcel.worker)
-        with self.errors(), self.client.pipeline(transaction=False) as line:
+        with self.errors(), self.client.pipeline(transaction=False) as pipeline:
+            line: Any = pipeline
             for receiver, after, messages in parcel.letters:
                 entry = _pack((parcel.worker, after, messages))
                 line.xadd(self.key("to", receiver), {b"m": entry})
             self._tell(line, parcel)
             if parcel.next_owners is not None:
-                line.eval(
-                    _REPLACE, 1, self.key("crawl"), parcel.expected, *_written(parcel.next_owners)
+                line.execute_command(
+                    "EVAL",
+                    _REPLACE,
+                    1,
+                    self.key("crawl"),
+                    parcel.expected,
+                    *_written(parcel.next_owners),
                 )
             if parcel.kept:
                 line.xdel(own, *parcel.kept)
-            line.eval(
-                _BEGIN, 1, self.key("crawl"), parcel.crawl, *_written(parcel.owners),
+            line.execute_command(
+                "EVAL", _BEGIN, 1, self.key("crawl"), parcel.crawl, *_written(parcel.owners),
                 int(parcel.reclaims),
             )  # fmt: skip
             sent = len(line)

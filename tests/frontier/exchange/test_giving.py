@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.frontier.contract import Terms, site_of
-from lswc.frontier.exchange import joining
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
@@ -88,8 +87,9 @@ def _offer(url: str, code: int = SEED, depth: int = 0) -> Offer:
 def _crawled(worker: Worker, by_server: bool) -> None:
     """Let a worker meet, fetch, postpone, and hold URLs of all sites."""
     frontier = worker.frontier
-    urls = [f"http://{part}.{site}/{name}/{number}"
-            for site in SITES for part in ("www", "m") for name in "ab" for number in range(3)]  # fmt: skip
+    servers = [f"{part}.{site}" for site in SITES for part in ("www", "m")]
+    names = [f"{folder}/{number}" for folder in "ab" for number in range(3)]
+    urls = [f"http://{server}/{name}" for server in servers for name in names]
 
     def offer(url: str, code: int = SEED, depth: int = 0) -> Offer:
         found = _offer(url, code, depth)
@@ -101,7 +101,7 @@ def _crawled(worker: Worker, by_server: bool) -> None:
         if lease is None:
             break
         visit = Visit(lease, worker.now)
-        visit.offers = [offer(url, lease.code, 1) for url in urls[number :: 17]]
+        visit.offers = [offer(url, lease.code, 1) for url in urls[number::17]]
         visit.offers = [*visit.offers, offer(f"http://www.{SITES[number % 40]}/i.png", REQUISITE)]
         if number % 5 == 0:
             visit.outcome = Outcome.TIMEOUT
@@ -109,12 +109,6 @@ def _crawled(worker: Worker, by_server: bool) -> None:
             continue
         visit.outcome, visit.relevant = Outcome.HTML, number % 3 > 0
         frontier.commit(visit)
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take a worker that was killed for dead at once."""
-    monkeypatch.setattr(joining, "SEEN_ALIVE", 0.0)
 
 
 @pytest.mark.parametrize("named", ["adaptive", "directory_conservative"])
@@ -126,7 +120,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
     first = Worker(post, tmp_path / "first", named)
     by_server = first.frontier._lines.by_server
     _crawled(first, by_server)
-    gone = {site for site in SITES}
+    gone = set(SITES)
     before = {query: first.rows(query, gone) for query in (URLS, SERVERS, HELD)}
     second = Worker(post, tmp_path / "second", named)
     workers = [first, second]
@@ -150,6 +144,34 @@ def test_all_that_is_known_of_sites_comes_with_them(
     )
     for worker in workers:
         _counts_are_right(worker)
+        worker.frontier.close()
+
+
+def test_a_page_that_is_visited_again_by_its_new_worker_is_one_of_its_own(tmp_path: Path) -> None:
+    post = MemoryPost()
+    first = Worker(post, tmp_path / "first", "adaptive")
+    _crawled(first, by_server=True)
+    second = Worker(post, tmp_path / "second", "adaptive")
+    while len(second.frontier.outbox.own) < PARTS // 2:
+        first.turn()
+        second.turn()
+    frontier = second.frontier
+    frontier._db.execute("UPDATE held SET due = 0, visited = 0")
+    for _ in range(200):
+        second.now += 1000.0
+        lease = frontier.lease(second.now)
+        if lease is not None and lease.visits:
+            break
+        if lease is not None:
+            visit = Visit(lease, second.now, outcome=Outcome.TIMEOUT)
+            frontier.postpone(visit, second.now + 1e9)
+    assert lease is not None
+    assert lease.visits
+    assert lease.url not in dict(frontier.finished() or ())
+    frontier.commit(Visit(lease, second.now, outcome=Outcome.HTML, relevant=True))
+    assert dict(frontier.finished() or ())[lease.url] == Outcome.HTML
+    assert frontier.tallies()["finished"] == {Outcome.HTML: 1}
+    for worker in (first, second):
         worker.frontier.close()
 
 

@@ -84,7 +84,7 @@ class Worker:
             frontier.close()
             raise
         self.exchange = Exchange(frontier, lives.post, member, at_once, lambda: lives.now)  # type: ignore[arg-type]
-        self.exchange.resends = self.resends
+        self.exchange.ownership.resends = self.resends
         self.frontier = frontier
 
     def resends(self, parts: frozenset[int]) -> Iterator[bool]:

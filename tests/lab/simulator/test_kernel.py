@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cache
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from redis import Redis
 
-from lswc.frontier.redis import RedisFrontier
 from lswc.frontier.sqlite import MEMORY, SqliteFrontier
 from lswc.frontier.visit import Offer
 from lswc.lab.simulator import kernel
@@ -41,13 +38,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lswc.frontier.contract import Frontier
-    from tests.frontier.redis_server import RedisServer
 
 OFFERED = st.tuples(
     st.tuples(st.sampled_from([-0.5, -0.25, 0.0]), st.integers(0, 3)), st.integers(1, 3)
 )
 OWN = "tests.strategy.own_rules:"
-names = count()
 RULES = [OWN + "supported_first", OWN + "only_supported:T=1"]
 
 
@@ -154,17 +149,6 @@ def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
 def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
     for s in every():
         assert referred(trace, s) == live(trace, s, SqliteFrontier(MEMORY, s, {})), s.name
-
-
-@settings(max_examples=4, deadline=None)
-@given(webs())
-def test_the_reference_visits_what_workers_with_a_redis_visit(
-    redis_server: RedisServer, trace: Trace
-) -> None:
-    for s in every():
-        name = f"live{next(names)}"
-        opened = RedisFrontier(Redis.from_url(redis_server.url), name, s, {})
-        assert referred(trace, s) == live(trace, s, opened), s.name
 
 
 @settings(max_examples=30, deadline=None)

@@ -191,7 +191,7 @@ class Watched:
         self._finish = self.is_over = False
         self._under_way = 0
         self._leases: Any = SimpleNamespace(finish=self._finishes, ends_after="")
-        commits: Any = SimpleNamespace(halted=False)
+        commits: Any = SimpleNamespace(failed=False)
         seeds = [f"http://{s}/{url}" for url, s in seeds_of(trace)]
         leases: Any = self._leases
         self._stop = HarvestStopExtension(
