@@ -103,7 +103,7 @@ class Exchange:
     @property
     def waiting(self) -> int:
         """How many links to other workers' sites haven't arrived."""
-        return self._frontier.outbox.links
+        return int(self._frontier.outbox.links)
 
     @property
     def is_over(self) -> bool:
