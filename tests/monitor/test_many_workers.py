@@ -237,7 +237,9 @@ def test_who_finished_what_moved_is_told(crew: Crew, crawl: StoredInRedis) -> No
         assert standing.outcome == "html"
     with sqlite_report.opened(two.folder / "frontier.db") as reader:
         at_heir = reader.standing(moved[0])
-    assert "in that one's folder" in story([], [], at_heir, 5).conclusion
+    told = story([], [], at_heir, 5).conclusion
+    assert told.startswith("html: ")
+    assert f"Worker {one.me} finished it" in told
 
 
 def owns(worker: Worker, url: str) -> bool:
