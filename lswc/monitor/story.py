@@ -81,10 +81,10 @@ def _conclusion(
             else ""
         )
     if standing is not None and (standing.outcome or "").startswith(OF_ELSEWHERE):
-        outcome = str(standing.outcome).removeprefix(OF_ELSEWHERE)
+        by, _, outcome = str(standing.outcome).removeprefix(OF_ELSEWHERE).partition(" ")
         return (
-            f"{outcome}: {explained(outcome)} The worker that its site was given by finished it: "
-            "the log in that one's folder has the rest"
+            f"{outcome}: {explained(outcome)} Worker {by} finished it, which had its site before: "
+            "the log in its folder has the rest"
         )
     taken = [link for link in links if link["dropped"] is None]
     is_gone = standing is not None and standing.is_discarded

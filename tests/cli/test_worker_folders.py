@@ -35,7 +35,7 @@ class Crawl:
         servers = [f"http://www.s{number}.co.th/" for number in range(SITES)]
         site.add("www.one.co.th/", page(THAI, *servers))
         for server in servers:
-            pages = [f"{server}{number}.html" for number in range(8)]
+            pages = [f"{server}{number}.html" for number in range(60)]
             for url in [server, *pages]:
                 body = page(words(url) + THAI, *pages)
                 site.add(url.removeprefix("http://"), body)

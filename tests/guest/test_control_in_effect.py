@@ -281,6 +281,17 @@ async def test_what_has_priority_comes_first(folder: Path) -> None:
     crawl.scheduler.close("finished")
 
 
+@in_loop
+async def test_the_last_that_was_right_stays_in_force(folder: Path) -> None:
+    crawl = Steered(folder, *SEEDS)
+    crawl.say("block", True, "a.example")
+    (folder / "crawl" / "control.toml").write_text("pause = maybe", "utf-8")
+    assert [crawl.parts.upkeep.look(), crawl.parts.upkeep.look()] == [False, True]
+    assert crawl.set_up.crawler.stats.get_value("lswc/control/wrong") == 1
+    assert crawl.asked() == ["http://b.example/1"]
+    crawl.scheduler.close("finished")
+
+
 @pytest.mark.parametrize("text", ["requests = " + "9" * 5_000, "a = " + "[" * 200_000, "pipe"])
 def test_what_cannot_be_read_keeps_no_later_stop_from_being_heard(
     tmp_path: Path, text: str
