@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 STRATEGIES = [
     "soft_focused",
+    "limited_distance:N=3",
     "server_conservative:T=2",
     "directory_conservative:T=1",
     "tests.strategy.own_rules:only_supported:T=1",

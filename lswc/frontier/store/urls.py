@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lswc.frontier.store.room import Room
     from lswc.frontier.store.servers import Met, Servers, Tallies
     from lswc.frontier.visit import Offer
-# A redirect whose https twin took its place has no fingerprint. What a line is: sqlite_cells.
+# A redirect whose https twin took its place has no fingerprint. What a line is: lines.py.
 # `later`: how often a URL was postponed, and how it ended last, until it is finished; while it
 # waits its outcome is POSTPONED. When it is due only the process knows: to start again tries all.
 # `again` are URLs that wait though their page was counted: it isn't counted once more. `file`
@@ -230,8 +230,8 @@ class Urls:
                 if line != known_line:
                     if seq in self._lines.leased:
                         self._lines.leased[seq] = server, line
+                    self._lines.take(server, known_line)  # it may be the first of both
                     self._lines.put(Line(server, line, self._lines.cell_of(line, place), seq))
-                    self._lines.take(server, known_line)
             self._seen.changed(url)
             return found._replace(line=line, code=row[_CODE], depth=depth)
         if depth == known_depth:
