@@ -93,6 +93,11 @@ def connect(settings: BaseSettings, name: str) -> Post:
             parts = urlsplit(store).path.strip("/").split("/")
             sentinel: Any = Sentinel(_addresses(store), **params, **_login(store))  # type: ignore[no-untyped-call]
             return Post(sentinel.master_for(parts[0], db=int("".join(parts[1:2]) or 0)), name)
+        if "," in urlsplit(store).netloc:
+            raise ConfigError(
+                "LSWC_FRONTIER names several Redis servers: links need one, or a Redis Cluster "
+                f"({CLUSTER}...)"
+            )
         return Post(get_redis(**params, url=store), name)
     except (ValueError, IndexError) as error:
         raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error

@@ -13,6 +13,7 @@ from scrapy.exceptions import NotConfigured
 
 from lswc.crawl.ends import AGAIN, EVERY, IN_A_ROW, LONG, REASON, TRIED, HarvestStopExtension
 from lswc.crawl.leases import ASKED, STAY
+from lswc.frontier.exchange.status import Elsewhere
 from lswc.frontier.harvest import CellHarvest
 from lswc.frontier.report import Standing
 from lswc.outcomes import Outcome
@@ -23,8 +24,6 @@ from tests.crawl.running import SetUp
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
-
-    from tests.frontier.redis_server import RedisServer
 
 LITTLE = CellHarvest(9, 5_000, Pages(), 0.0, 0.001, "expected under 1 %")
 LOOKS = IN_A_ROW // EVERY + 1
@@ -57,7 +56,8 @@ class Ending:
         frontier: Any = SimpleNamespace(
             cells=lambda: tuple(self.cells),
             tallies=lambda: self._tallies,
-            others=lambda: (self.others, 0),
+            cells_everywhere=lambda: tuple(self.cells),
+            elsewhere=Elsewhere(workers=len(self.others)),
             restrict=lambda cells: setattr(self, "only", cells),
             reading=lambda: nullcontext(SimpleNamespace(find=self._find)),
         )
@@ -250,21 +250,13 @@ def test_the_pages_of_all_workers_count_and_have_to_be_more() -> None:
 
 
 @pytest.mark.parametrize("found", ["nothing", "much", "no end"])
-def test_what_other_workers_fetch_is_waited_for(
-    tmp_path: Path, redis_server: RedisServer, found: str
-) -> None:
+def test_what_other_workers_fetch_is_waited_for(tmp_path: Path, found: str) -> None:
     """What it brings may be worth to go on; but who fetches on for long ends by themselves."""
-    seeds = [f"http://h{number}.example/" for number in range(3)]
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-    with (
-        SetUp(tmp_path / "one", *seeds, LSWC_FRONTIER=redis_server.url) as one,
-        SetUp(tmp_path / "other", *seeds, LSWC_FRONTIER=redis_server.url) as other,
-    ):
+    with SetUp(tmp_path, "http://h.example/") as one:
         ends: list[str] = []
         one.parts.commits.stop = ends.append
         is_little, now = True, monotonic()
-        fetched = other.visit(now)
+        one.parts.frontier.hear(Elsewhere(workers=1, live=1, leased=1, waits=True))
         one.parts.leases.finish(REASON, lambda: is_little)
         assert one.parts.leases.next(now + ASKED) is None, "nothing that is little worth"
         again = one.parts.leases.next_ready(now)
@@ -276,7 +268,7 @@ def test_what_other_workers_fetch_is_waited_for(
             assert ends == [REASON]
             return
         is_little = found == "nothing"
-        other.parts.commits.commit(fetched, Outcome.FAILED)
+        one.parts.frontier.hear(Elsewhere(workers=1, live=1, waits=True))
         visit = one.parts.leases.next(now + 3 * ASKED)
         assert (visit is None, ends) == (is_little, [REASON] * is_little)
 

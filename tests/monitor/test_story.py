@@ -11,6 +11,7 @@ import pytest
 from lswc.frontier.report import Standing
 from lswc.guest.control.rules_in_force import Control
 from lswc.monitor.story import Link, explained, pattern_against, story
+from lswc.outcomes import Outcome
 from lswc.strategy import SEED, Anchor, Facts, Locality, Named, PageLanguage, Status, encode
 from lswc.urls import parse
 
@@ -41,8 +42,9 @@ def link(**given: Any) -> dict[str, Any]:
         ([link()], [CUT], Standing(None),
          "pending: it is in the frontier, or being fetched now"),
         ([], [], Standing(None), "pending: it is in the frontier, or being fetched now"),
-        ([link()], [], Standing("html", worker="host:crawl"),
-         "finished by another worker: the log in host:crawl has the rest"),
+        ([link()], [], Standing("elsewhere: 17 html"),
+         f"html: {Outcome.HTML.sentence} Worker 17 finished it, which had its site before: "
+         "the log in its folder has the rest"),
         ([link()], [], None, f"discarded, server became irrelevant: {WAITED}"),
         ([link()], [], Standing("site's queue full"),
          "discarded, site's queue full: Ten times as many URLs of its registered domain were "

@@ -75,10 +75,6 @@ def test_wrong_setting(site: Site, setting: str, value: str, named: str) -> None
     ("given", "named"),
     [
         ({"LSWC_IN_ORDER": 1}, "the papers' order visits no page again; LSWC_IN_ORDER=0"),
-        (
-            {"LSWC_FRONTIER": "redis://127.0.0.1:1,127.0.0.1:2/0"},
-            "not with several Redis servers yet",
-        ),
     ],
 )
 def test_what_visits_again_do_not_go_with(site: Site, given: dict[str, object], named: str) -> None:

@@ -23,7 +23,7 @@ import lswc
 from lswc import processes
 from lswc import settings as defaults
 from lswc.archive import appended_files, page_record, warc_writer
-from lswc.crawl import scrapy_internet, stores
+from lswc.crawl import composition, scrapy_internet
 from lswc.crawl.spider import LswcSpider
 from lswc.crawl.transport import connection
 from lswc.crawl.transport.resolver import Resolver
@@ -82,7 +82,7 @@ class Machine:
         swaps.keep_time(self.clock)
         swaps.put(scrapy_internet.ScrapyInternet, "now", staticmethod(self.clock.monotonic))
         swaps.put(scrapy_internet.ScrapyInternet, "unix_time", staticmethod(self.clock.time))
-        swaps.put(stores, "OwnSlots", partial(OwnSlots, self.clock.monotonic))
+        swaps.put(composition, "OwnSlots", partial(OwnSlots, self.clock.monotonic))
         swaps.put(scrapy_internet.ScrapyInternet, "opens", self._opens)
         swaps.put(connection, "start_connection", self.web.connect)
         swaps.put(processes, "Popen", self._popen)

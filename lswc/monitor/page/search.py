@@ -45,7 +45,7 @@ def _logs(crawl: StoredCrawl) -> tuple[list[Path], str]:
     """Return the folders whose logs can be read here, and why there is none."""
     if not is_installed("pyarrow"):
         return [], f"To read the crawl's log: {how_to_install('parquet')}"
-    folders = crawl.folders()
+    folders = [folder for folder in crawl.folders() if (folder / "log").is_dir()]
     return folders, "" if folders else "The crawl's log isn't on this machine."
 
 

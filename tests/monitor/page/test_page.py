@@ -234,7 +234,7 @@ def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
         (["{crawl}", "--port", "{port}"], "choose another with --port"),
         (["{crawl}", "--port", "x"], "--port='x' isn't a port"),
         (["{crawl}", "--name", "https://x.example/"], "isn't a host, or a host and its port"),
-        (["redis://127.0.0.1:1"], "can't read the frontier in Redis"),
+        (["redis://127.0.0.1:1"], "Redis: Error 111 connecting to 127.0.0.1:1"),
     ],
 )
 def test_a_mistake_is_one_line(shown: Shown, arguments: list[str], said: str) -> None:
