@@ -47,7 +47,7 @@ from lswc.errors import AwayError, LostStoreError, LswcError
 from lswc.frontier.contract import SteppedFrontier
 from lswc.frontier.held import became
 from lswc.frontier.visit import Visit, offer_like
-from lswc.outcomes import Outcome
+from lswc.outcomes import RECORDED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,8 @@ Not more often: many servers dirty many leaves of the frontier's indexes, and a 
 once a checkpoint.
 """
 
-_MISSING = ("status 400", "status 403", "status 404", "status 410")
+MISSING = ("status 400", "status 403", "status 404", "status 410")
+"""Outcomes of URLs that aren't there, and may be by another name of their server."""
 
 logger = logging.getLogger(__name__)
 
@@ -183,8 +184,8 @@ class Commits:
         if visit.lease.visits:  # it is asked again anyhow
             due = None
         visit.postponed = due is not None
-        if self.twins is not None and visit.is_page and outcome in _MISSING:
-            self._seek_twin(self.twins, visit)
+        if self.twins is not None and visit.is_page and outcome not in RECORDED:
+            self._seek_others(self.twins, visit)
         try:
             self._tally(visit)
             visit.discarded = self._frontier.discarded_by(visit)
@@ -203,13 +204,19 @@ class Commits:
         except LswcError as error:
             self.fail(error)
 
-    def _seek_twin(self, twins: Twins, visit: Visit) -> None:
-        """Offer a URL by the other name of its server, as it isn't to be had by this."""
-        url = url_of(visit)
-        found = twins.of_missing(url) if url is not None else None
+    def _seek_others(self, twins: Twins, visit: Visit) -> None:
+        """Offer a URL by the other name of its server, if it isn't to be had by this.
+
+        What gave way to it is asked for again.
+        """
+        if (url := url_of(visit)) is None:
+            return
+        found = twins.of_missing(url) if visit.outcome in MISSING else None
         if found is not None and visit.lease.referrer != found.href:
             times = visit.lease.redirects + 1
             visit.offers = [offer_like(visit, found, self._crawl.unit(found), times)]
+        if twins.canonicals.waiting and not visit.postponed:
+            twins.canonicals.ended(url)
 
     def settle(self) -> None:
         """See to it that no end is under way."""

@@ -98,6 +98,16 @@ def learned_of(crawl: Crawl, frontier: Frontier) -> Learned:
     return Learned(crawl.folder / LEARNED_FILE)
 
 
+def seen_of(crawl: Crawl, learned: Learned) -> Learned:
+    """Return where a worker keeps what it saw, and is too little to be learned: in its folder.
+
+    The caller closes it if it isn't ``learned``. Raises LswcError.
+    """
+    if names_redis(crawl.store):
+        return Learned(crawl.folder / LEARNED_FILE)
+    return learned
+
+
 def guest_stores(crawl: Crawl, frontier: Frontier, control: ControlInEffect) -> Stores:
     """Return what the guest keeps: in the crawl's folder, or shared by all workers.
 

@@ -41,11 +41,14 @@ class Learned:
         return self._values.get((server, subject))
 
     def put(self, server: str, subject: str, value: Any) -> None:
-        """Keep what was learned, for the runs and workers to come."""
+        """Keep what was learned, for the runs and workers to come; None forgets it."""
         key = server, subject
         if self._values.get(key) == value:
             return
-        self._values[key] = value
+        if value is None:
+            del self._values[key]
+        else:
+            self._values[key] = value
         self._write(key, value)
         for heard in self.heard:
             heard(key)
@@ -77,4 +80,4 @@ def _read(text: str) -> dict[Key, Any]:
         except (ValueError, TypeError):
             continue  # torn by a kill or a power cut: it is learned anew
         values[server, subject] = value
-    return values
+    return {key: value for key, value in values.items() if value is not None}
