@@ -210,6 +210,10 @@ class Outcome(StrEnum):
     FAILED = "failed", "An error that none of the others names; the crawl log has it."
 
 
+REDIRECTS = (301, 302, 303, 307, 308)
+"""Statuses of answers that lead to a Location."""
+
+
 def of_status(status: int) -> str:
     """Return the outcome of an error that a server answered with; only a number of it counts."""
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID

@@ -28,21 +28,8 @@ WHOLE = PAGES + 1
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TwinWeb, Site]:
     folder: Path = tmp_path_factory.mktemp("twins")
     site = Site(folder / "web", folder / "crawl")
-    seeds = folder / "seeds.txt"
-    seeds.write_text("\n".join(f"http://{host}.example/" for host in SEEDS))
     with TwinWeb() as web:
-        command = site.command(
-            "-a", f"seeds={seeds}",
-            LSWC_CONTACT="https://library.example/",
-            TWISTED_DNS_RESOLVER="tests.scenarios.twin_web.Resolver",
-            LSWC_MAX_PER_ADDRESS=0,
-            LSWC_REQUISITES="none",
-        )  # fmt: skip
-        at = command.index(f"LSWC_WEB={site.web}")
-        del command[at - 1 : at + 1]
-        done = run(command)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
+        web.crawl(site, SEEDS)
     return web, site
 
 
