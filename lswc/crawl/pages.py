@@ -20,6 +20,7 @@ from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record, offer_like
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import NEW, Outcome
+from lswc.reading.doorway import LARGEST
 from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining, robots_words
 from lswc.reading.page import without_closed
@@ -77,6 +78,7 @@ NOT_MODIFIED = "not modified"
 LINKED = "linked by a relevant page"
 """Reason why a document is archived though its language can't be told."""
 
+_LEAVE_OR_ENTER = 3  # links of a page that may be a doorway without a form
 _DOORWAYS = (b"<form", b"<FORM", b"efresh", b"EFRESH")
 _LINKED_DOCUMENTS = "linked documents"  # kind of counts
 _UNKEPT = frozenset({Outcome.NOARCHIVE, Outcome.NOINDEX})
@@ -425,7 +427,7 @@ class Pages:
                 reading = replace(reading, unwanted=found[0])
             if found is not None and found[0] == Outcome.CANONICAL:
                 self._offer_own(visit, found[1])
-        if links and links[0].url.query and links[-1].url.query:
+        if any(_may_have_session(link.url) for link in links[:: len(links) // 3 or 1]):
             twins.visited(url, [link.url for link in links])
         if not (twins.servers or twins.parameters):
             return reading
@@ -461,6 +463,10 @@ class Pages:
         return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
 
 
+def _may_have_session(url: Url) -> bool:
+    return bool(url.query) or ";" in url.path
+
+
 def _renamed(twins: Twins, links: Sequence[ReadLink]) -> tuple[ReadLink, ...]:
     servers, parameters = twins.servers, twins.parameters
     return tuple(
@@ -482,6 +488,8 @@ def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:
         return not visit.is_over
     if len(reading.links) <= FEW_LINKS and any(sign in body for sign in _DOORWAYS):
         return True
+    if len(reading.links) <= _LEAVE_OR_ENTER and len(body) <= LARGEST:
+        return bool(reading.links)
     return reading.identified != PageLanguage.TARGET and any(
         link.named == Named.TARGET and link.locality == Locality.SAME_SERVER
         for link in reading.links

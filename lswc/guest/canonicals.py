@@ -32,6 +32,9 @@ SERVERS = 100_000
 WRONG = 2
 """Canonical URLs of a server that were wrong, in a row, after which none is asked for first."""
 
+UNTRIED = 8
+"""Canonical URLs of a server that are waited for, at most, before one was right."""
+
 _STEPS = 5  # from one canonical URL to the next
 _COPIES, _WRONG = "copies", "wrong canonical URLs"
 _EMPTY = simhash("")
@@ -51,6 +54,9 @@ class Canonicals:
         self._kept, self._compared = kept, compared
         self.texts: OrderedDict[int, int] = OrderedDict()
         self._gave_way: OrderedDict[int, str] = OrderedDict()
+        self._named: OrderedDict[int, str] = OrderedDict()  # by recorded pages
+        self._right: set[str] = set()
+        self._untried = Counter[str]()
         self.waiting: dict[str, dict[str, int]] = {}
         self.owed: dict[str, str] = {}
         self._wrong = Counter[str](
@@ -76,14 +82,30 @@ class Canonicals:
         key = key_of(url.href)
         if self.waiting:
             self._arrived(url, shape)
+        if (copy := self._copied_by(url, shape, key)) is not None:
+            return self._gives_way(key, Outcome.COPY, copy)
         found = None if main is None or shape == _EMPTY else self._root(main, key)
         verdict = None if found is None else self._judged(url, shape, found, may_come)
-        if verdict is None or found is None:
+        if verdict is not None and found is not None:
+            return self._gives_way(key, verdict, found)
+        if found is not None and (own := key_of(found.href)) not in self.texts:
+            self._named[own] = url.href
+            forget_half(self._named)
+        return None
+
+    def _copied_by(self, url: Url, shape: int, key: int) -> Url | None:
+        """Return the page that named this URL, and was recorded, if it shows the same."""
+        copy = parse(self._named.pop(key, ""))
+        known = None if copy is None else self.texts.get(key_of(copy.href))
+        if copy is None or known is None:
             return None
+        return copy if self._is_same(copy, known, url, shape) else None
+
+    def _gives_way(self, key: int, verdict: Outcome, to: Url) -> tuple[Outcome, Url]:
         self.texts.pop(key, None)
-        self._gave_way[key] = found.href
+        self._gave_way[key] = to.href
         forget_half(self._gave_way)
-        return verdict, found
+        return verdict, to
 
     def _root(self, main: Url, key: int) -> Url | None:
         """Return the URL that a canonical one gave way to; None if that is the page itself."""
@@ -109,10 +131,13 @@ class Canonicals:
             self._was_wrong(url.server)  # at least one of them is
             return None
         has_room = len(self.waiting) < WAITING and len(there) < ALIKE
-        if not has_room or self._wrong[url.server] >= WRONG:
+        server = url.server
+        is_tried = server in self._right or self._untried[server] < UNTRIED
+        if not (has_room and is_tried) or self._wrong[server] >= WRONG:
             return None
         if not (main.href in self.owed or may_come(main)):
             return None
+        self._untried[server] += server not in self._right
         self.waiting[name] = {**there, url.href: shape}
         self._kept.put(name, _COPIES, self.waiting[name])
         return Outcome.CANONICAL
@@ -134,11 +159,16 @@ class Canonicals:
         self._compared(copy, main, is_same)
         if not is_same:
             self._was_wrong(copy.server)
-        elif self._wrong.pop(copy.server, 0):
+            return False
+        if len(self._right) < SERVERS:
+            self._right.add(copy.server)
+        self._untried.pop(copy.server, None)
+        if self._wrong.pop(copy.server, 0):
             self._kept.put(copy.server, _WRONG, None)
-        return is_same
+        return True
 
     def _was_wrong(self, server: str) -> None:
+        self._right.discard(server)
         if self._wrong[server] < WRONG and len(self._wrong) < SERVERS:
             self._wrong[server] += 1
             self._kept.put(server, _WRONG, self._wrong[server])

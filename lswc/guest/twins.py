@@ -6,8 +6,10 @@ asked for once. All is told by evidence, and what only one of the names has is s
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from lswc.guest.canonicals import REMEMBERED, Canonicals, forget_half, key_of
 from lswc.safety.near_duplicates import DISTANCE, simhash
@@ -30,6 +32,9 @@ CONFIRMED = 6
 """Samples of a twin that are alike, after which links to it are by the name that counts. They are
 its first URL since it is known as one, and the second, fourth, eighth ...: twins may part."""
 
+ONE_OF = 16
+"""Of so many links to a twin one keeps its name all the same, so that there are samples."""
+
 PARTED = 2
 """Samples that aren't alike any more, after which two servers are twins no more."""
 
@@ -47,6 +52,7 @@ PAIRS = 10_000
 MOST = 200_000
 """Servers that may have another name; further ones are asked for what they have."""
 
+_PATH_PARAMETER = re.compile(r"(;[^;/=]{1,64})=[^;/]*")
 _TWIN, _PARAMETERS = "twin", "parameters"
 _PAIR, _SAMPLES, _VALUES = "seen alike", "asked of a twin", "values"
 _EMPTY = simhash("")
@@ -73,6 +79,7 @@ class Twins:
         self._asked_instead = Counter[str](
             {server: kept.get(server, _SAMPLES).get("asked", 0) for server in kept.keys(_SAMPLES)}
         )
+        self._doubted: set[str] = set()
         self.parted: Callable[[], None] = lambda: None
         self.canonicals = Canonicals(kept, self._compared)
         self._numbers = Counter({s: len(kept.keys(s)) for s in (_PAIR, _SAMPLES, _VALUES)})
@@ -132,13 +139,15 @@ class Twins:
 
     def canonical(self, url: Url) -> Url:
         """Return a URL by the name of its server that counts, without what changes nothing."""
-        server, query = self.main(url.server), url.query
+        server, path, query = self.main(url.server), url.path, url.query
         if names := self.parameters.get(url.server) or self.parameters.get(server):
             kept = (part for part in query.split("&") if part.partition("=")[0] not in names)
             query = "&".join(kept)
-        if server == url.server and query == url.query:
+            if ";" in path:
+                path = _PATH_PARAMETER.sub(lambda part: "" if part[1] in names else part[0], path)
+        if (server, path, query) == (url.server, url.path, url.query):
             return url
-        found = parse(f"{url.scheme}://{server}{url.path}{'?' if query else ''}{query}")
+        found = parse(f"{url.scheme}://{server}{path}{'?' if query else ''}{query}")
         return url if found is None else found
 
     def instead(self, url: Url, source: str | None) -> Url | None:
@@ -159,16 +168,17 @@ class Twins:
         """Tell whether a twin's URL is asked for all the same, to see whether it is one."""
         number = self._asked_instead[server] + 1
         self._asked_instead[server] = number
-        is_sample = number & (number - 1) == 0
+        is_sample = number & (number - 1) == 0 or server in self._doubted
         if is_sample:
             self._note(server, _SAMPLES, {**self._seen(server, _SAMPLES), "asked": number})
         return is_sample
 
     def link(self, url: Url) -> Url:
         """Return what a link to a URL leads to, as far as that is sure."""
-        is_twin = url.server in self.servers
-        if is_twin and self._seen(url.server, _SAMPLES).get("alike", 0) < CONFIRMED:
-            return url
+        if url.server in self.servers:
+            alike = self._seen(url.server, _SAMPLES).get("alike", 0)
+            if alike < CONFIRMED or crc32(url.path.encode()) % ONE_OF == 0:
+                return url
         return self.canonical(url)
 
     def of_missing(self, url: Url) -> Url | None:
@@ -223,10 +233,12 @@ class Twins:
 
     def _sampled(self, url: Url, main: Url, *, is_same: bool) -> None:
         if is_same:
+            self._doubted.discard(url.server)
             seen = self._seen(url.server, _SAMPLES)
             if (alike := seen.get("alike", 0)) < CONFIRMED:
                 self._note(url.server, _SAMPLES, {**seen, "alike": alike + 1})
             return
+        self._doubted.add(url.server)  # the next is asked for, too
         pair, seen = self._pair(url.server, main.server)
         parted = seen.get("parted", 0) + 1
         self._note(pair, _PAIR, {**seen, "parted": parted})
@@ -266,7 +278,7 @@ class Twins:
         own = [link for link in links if link.server == url.server][:_MOST_LINKS]
         if len(own) < _FEW_LINKS:
             return
-        pairs = Counter(pair for link in own for pair in set(link.query.split("&")))
+        pairs = Counter(pair for link in own for pair in _pairs(link))
         for pair, number in pairs.items():
             name, _, value = pair.partition("=")
             if number < _SHARE * len(own) or not _may_be_token(value):
@@ -322,6 +334,14 @@ class Twins:
 
 def _place(url: Url, shape: int) -> int:
     return hash((url.path, url.query, shape))
+
+
+def _pairs(link: Url) -> set[str]:
+    """Return the parameters of a URL with their values; those of its path begin with ";"."""
+    pairs = set(link.query.split("&"))
+    if ";" in link.path:
+        pairs |= {part[0] for part in _PATH_PARAMETER.finditer(link.path)}
+    return pairs
 
 
 def _key(url: Url) -> str:

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.canonicals import ALIKE, REMEMBERED, WRONG, Canonicals, forget_half
+from lswc.guest.canonicals import (
+    ALIKE,
+    REMEMBERED,
+    UNTRIED,
+    WRONG,
+    Canonicals,
+    forget_half,
+)
 from lswc.guest.learned import FILE, Learned
 from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import simhash
@@ -193,11 +200,30 @@ def test_what_waits_outlives_a_restart(tmp_path: Path) -> None:
 
 def test_pages_without_number_don_t_wait_for_one(learned: Learned) -> None:
     canonicals, main = Canonicals(learned, nothing), url("a.example/main")
+    right = url("a.example/right")
+    canonicals.shown(url("a.example/copy"), text("y"), right, lambda url: True)
+    canonicals.shown(right, text("y"), None, lambda url: True)
     said = [
         canonicals.shown(url(f"a.example/{n}"), text("x"), main, lambda url: True)
         for n in range(2 * ALIKE)
     ]
     assert len(list(filter(None, said))) == ALIKE
+
+
+def test_few_are_waited_for_before_one_was_right(learned: Learned) -> None:
+    copies = {f"/copy{n}": (f"t{n}", f"/{n}") for n in range(2 * UNTRIED)}
+    pages: dict[str, tuple[object, str]] = {
+        **copies,
+        **{f"/{n}": (f"t{n}", f"/{n}") for n in range(99)},
+    }
+    site = Site(pages, learned)
+    site.ask(*copies)
+    assert site.records == [*list(copies)[UNTRIED:], *(f"/{n}" for n in range(UNTRIED))]
+    site.ask(f"/{2 * UNTRIED - 1}")
+    assert len(site.records) == 2 * UNTRIED, "it shows what a recorded page did that named it"
+    site.pages = pages | {"/copyx": ("x", "/x"), "/x": ("x", "/x")}
+    site.ask("/copyx")
+    assert site.records[-1] == "/x"
 
 
 def test_what_is_remembered_is_bounded(learned: Learned) -> None:

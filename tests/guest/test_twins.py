@@ -159,7 +159,18 @@ def test_links_are_by_the_name_that_counts_once_samples_confirm_it(twins: Twins)
         assert twins.link(link) == link
         copy = url(f"www.a.example/s{number}")
         give_way(twins, copy, url(f"a.example/s{number}"), 1)
-    assert twins.link(link) == url("a.example/x")
+    links = [twins.link(url(f"www.a.example/{number}")) for number in range(99)]
+    assert 80 < sum(found.server == "a.example" for found in links) < 99, "but for some samples"
+
+
+def test_one_sample_that_is_other_is_followed_by_the_next(twins: Twins) -> None:
+    bound(twins)
+    asked = [n for n in range(1, 20) if not twins.instead(url(f"www.a.example/{n}"), None)]
+    assert asked == [1, 2, 4, 8, 16]
+    give_way(twins, url("www.a.example/x"), url("a.example/x"), "another")
+    assert twins.instead(url("www.a.example/y"), None) is None
+    give_way(twins, url("www.a.example/y"), url("a.example/y"), 1)
+    assert twins.instead(url("www.a.example/z"), None) == url("a.example/z"), "it was one page"
 
 
 def test_the_url_that_counts_for_a_page(twins: Twins) -> None:
@@ -245,6 +256,16 @@ def test_a_parameter_with_another_token_on_each_page_is_left_out(twins: Twins) -
         session(twins, number, f"zk=a9f3{number}77bc0&x=1", "a.example/about")
     assert twins.canonical(url("a.example/1?zk=0123456789abcdef&x=1")) == url("a.example/1?x=1")
     assert twins.canonical(url("b.example/1?zk=0123456789abcdef")).query
+
+
+def test_a_session_in_the_path_is_left_out(twins: Twins) -> None:
+    for number in range(VALUES):
+        links = [url(f"a.example/{n};q=a9f3{number}77bc0;x=1/y") for n in range(10)]
+        twins.visited(url(f"a.example/p{number}"), links)
+    assert twins.canonical(url("a.example/1;q=0a1b2c3d4e;x=1/y?q=2")) == url(
+        "a.example/1;x=1/y?q=2"
+    )
+    assert twins.canonical(url("a.example/1;x=1")) == url("a.example/1;x=1")
 
 
 @pytest.mark.parametrize(

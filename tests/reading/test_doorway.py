@@ -30,6 +30,7 @@ def found(html: str) -> Door | None:
         ("<meta http-equiv=Refresh content='2; url=/next?a=1'>",
          Door("http://a.example/next?a=1", is_button=False)),
         ("<meta http-equiv=refresh content=0>", Door(PAGE, is_button=False)),
+        ("<a href=/in#x>Enter</a><a href=//bye.example/>Leave</a>", Door("http://a.example/in")),
     ],
 )  # fmt: skip
 def test_a_doorway_says_what_its_button_asks_for(html: str, expected: Door) -> None:
@@ -47,6 +48,9 @@ def test_a_doorway_says_what_its_button_asks_for(html: str, expected: Door) -> N
         "<form><input type=radio name=t><button>In</button></form>",
         "<form><button>Yes</button><button>No</button></form>",
         "<form></form>",
+        "<a href=/in>Enter</a><a href=/more>More</a>",
+        "<a href=/logout>Out</a>",
+        "<a href=/in>Sign in</a>",
         "<form action=/account/delete method=post><button>OK</button></form>",
         "<form method=post action=/list><input type=hidden name=op value=unsubscribe><button>OK",
         "<form method=post><input type=hidden name=x value=checkout><button>OK</button></form>",
