@@ -417,12 +417,13 @@ class Pages:
         """
         links, shape, may_stay = reading.links, reading.simhash, reading.unwanted is None
         twins.shown(url, shape, is_recorded=may_stay)
-        if reading.canonical or twins.servers or twins.canonicals.waiting:
+        said = twins.canonicals
+        if reading.canonical or twins.servers or said.waiting or said.named:
             canonical = parse(reading.canonical)
             if canonical is not None and canonical.server != url.server:
                 twins.named(url, canonical, redirects=False)
             own, may_come = twins.own(url, canonical), partial(self._may_come, visit)
-            found = twins.canonicals.shown(url, shape, own, may_come) if may_stay else None
+            found = said.shown(url, shape, own, may_come) if may_stay else None
             if found is not None:
                 reading = replace(reading, unwanted=found[0])
             if found is not None and found[0] == Outcome.CANONICAL:

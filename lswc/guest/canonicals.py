@@ -44,17 +44,18 @@ class Canonicals:
     """What pages showed, and which of them gave way to others.
 
     A page that names another URL, which wasn't asked for, waits without a record: it stays out if
-    that URL shows the same, else it is ``owed``. ``waiting`` has, by what they wait for, the
-    copies and their texts, ``texts`` what the recorded pages showed. What waits is ``kept`` for a
-    restart; so is how often a server was wrong. ``compared`` is called with a page, the URL that
-    counts, and whether both show the same. Raises LswcError.
+    that URL shows the same, else it is ``owed``. ``waiting`` has, by what they wait for (a URL
+    without its scheme), the copies and their texts. ``texts`` has what recorded pages showed, by
+    ``key_of`` their URLs, ``named`` which of these named a URL that wasn't shown. What waits is
+    ``kept`` for a restart; so is how often a server was wrong. ``compared`` is called with a page,
+    the URL that counts, and whether both show the same. Raises LswcError.
     """
 
     def __init__(self, kept: Learned, compared: Callable[[Url, Url, bool], None]) -> None:
         self._kept, self._compared = kept, compared
         self.texts: OrderedDict[int, int] = OrderedDict()
         self._gave_way: OrderedDict[int, str] = OrderedDict()
-        self._named: OrderedDict[int, str] = OrderedDict()  # by recorded pages
+        self.named: OrderedDict[int, str] = OrderedDict()
         self._right: set[str] = set()
         self._untried = Counter[str]()
         self.waiting: dict[str, dict[str, int]] = {}
@@ -89,13 +90,13 @@ class Canonicals:
         if verdict is not None and found is not None:
             return self._gives_way(key, verdict, found)
         if found is not None and (own := key_of(found.href)) not in self.texts:
-            self._named[own] = url.href
-            forget_half(self._named)
+            self.named[own] = url.href
+            forget_half(self.named)
         return None
 
     def _copied_by(self, url: Url, shape: int, key: int) -> Url | None:
         """Return the page that named this URL, and was recorded, if it shows the same."""
-        copy = parse(self._named.pop(key, ""))
+        copy = parse(self.named.pop(key, ""))
         known = None if copy is None else self.texts.get(key_of(copy.href))
         if copy is None or known is None:
             return None
