@@ -83,6 +83,7 @@ class Parts:
     pages: Pages
     earlier: Earlier | None
     learned: Learned
+    seen: Learned
     pageless: Pageless
     twins: Twins
     walls: Walls | None
@@ -97,6 +98,7 @@ class Parts:
         ends: tuple[Callable[[], None], ...] = (
             self.guest.close,
             self.learned.close,
+            self.seen.close,  # it may be the same
             lambda: self.closing(reason),
             lambda: self.archive.close(whole=not self.commits.halted),
         )
@@ -210,6 +212,7 @@ def _composed(
         ),
         earlier,
         learned,
+        seen,
         pageless,
         twins,
         walls,

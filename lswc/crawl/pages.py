@@ -18,9 +18,10 @@ from lswc.crawl.transport.refused import Refused
 from lswc.crawl.walls import FEW_LINKS
 from lswc.errors import LswcError
 from lswc.frontier.visit import FollowedLink, Record, offer_like
+from lswc.guest.canonicals import REMEMBERED
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import NEW, Outcome
-from lswc.reading.doorway import LARGEST
+from lswc.reading.doorway import FEW_LEAVE
 from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining, robots_words
 from lswc.reading.page import without_closed
@@ -78,7 +79,6 @@ NOT_MODIFIED = "not modified"
 LINKED = "linked by a relevant page"
 """Reason why a document is archived though its language can't be told."""
 
-_LEAVE_OR_ENTER = 3  # links of a page that may be a doorway without a form
 _DOORWAYS = (b"<form", b"<FORM", b"efresh", b"EFRESH")
 _LINKED_DOCUMENTS = "linked documents"  # kind of counts
 _UNKEPT = frozenset({Outcome.NOARCHIVE, Outcome.NOINDEX})
@@ -395,7 +395,7 @@ class Pages:
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         unchanged = NOT_MODIFIED in response.flags
         if self.twins is not None and reading.kind is Kind.HTML and not visit.lease.visits:
-            reading = self._known_by_one_name(self.twins, visit, url, reading)
+            reading = self._known_by_one_name(self.twins, visit, url, reading, near_duplicate)
         _count(visit, reading, near_duplicate, unchanged)
         visit.links += (
             FollowedLink(left.url, left.anchor, None, left.reason) for left in reading.left
@@ -408,7 +408,7 @@ class Pages:
         return Page(visit, url, status, reading, language, near_duplicate, units)
 
     def _known_by_one_name(
-        self, twins: Twins, visit: Visit, url: Url, reading: PageReading
+        self, twins: Twins, visit: Visit, url: Url, reading: PageReading, near_duplicate: bool
     ) -> PageReading:
         """Take notice of what a page shows; return it with links by the names that count.
 
@@ -416,8 +416,15 @@ class Pages:
         URL that counts wasn't asked for: that is offered.
         """
         links, shape, may_stay = reading.links, reading.simhash, reading.unwanted is None
-        twins.shown(url, shape, is_recorded=may_stay)
-        said = twins.canonicals
+        places, said = twins.places, twins.canonicals
+        place = hash((url.path, url.query, shape))
+        before, places[place] = places.get(place), url.server
+        if before is not None and before != url.server:
+            twins.shown(url, shape, before)
+        if may_stay:
+            said.texts[hash(url.href.partition("://")[2])] = shape
+        if len(places) > REMEMBERED or len(said.texts) > REMEMBERED:
+            twins.bound()
         if reading.canonical or twins.servers or said.waiting or said.named:
             canonical = parse(reading.canonical)
             if canonical is not None and canonical.server != url.server:
@@ -428,6 +435,7 @@ class Pages:
                 reading = replace(reading, unwanted=found[0])
             if found is not None and found[0] == Outcome.CANONICAL:
                 self._offer_own(visit, found[1])
+                self.guest.limits.take_back(url, shape, near_duplicate)  # it comes by that URL
         if any(_may_have_session(link.url) for link in links[:: len(links) // 3 or 1]):
             twins.visited(url, [link.url for link in links])
         if not (twins.servers or twins.parameters):
@@ -489,8 +497,8 @@ def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:
         return not visit.is_over
     if len(reading.links) <= FEW_LINKS and any(sign in body for sign in _DOORWAYS):
         return True
-    if len(reading.links) <= _LEAVE_OR_ENTER and len(body) <= LARGEST:
-        return bool(reading.links)
+    if 1 < len(reading.links) <= 1 + FEW_LEAVE and is_front_page(visit.url):
+        return True
     return reading.identified != PageLanguage.TARGET and any(
         link.named == Named.TARGET and link.locality == Locality.SAME_SERVER
         for link in reading.links

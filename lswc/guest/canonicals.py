@@ -204,7 +204,10 @@ class Canonicals:
 
 
 def key_of(href: str) -> int:
-    """Return what a URL is remembered by, as long as this process runs; http and https are one."""
+    """Return what a URL is remembered by, as long as this process runs; http and https are one.
+
+    ``Pages`` has the same where a page passes.
+    """
     return hash(href.partition("://")[2])
 
 

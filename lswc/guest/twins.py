@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from lswc.guest.canonicals import REMEMBERED, Canonicals, forget_half, key_of
+from lswc.guest.canonicals import Canonicals, forget_half
 from lswc.safety.near_duplicates import DISTANCE, simhash
 from lswc.urls import fingerprint, parse, site
 
@@ -61,10 +61,10 @@ _EMPTY = simhash("")
 class Twins:
     """What is known of servers' other names. ``servers`` has the name that counts for each other.
 
-    ``parameters`` are those of servers that change nothing. ``places`` says by a path and a text
-    which server showed that there last, ``missing`` which URLs weren't had: of both only the latest
-    are remembered. ``canonicals`` has what pages themselves say. ``owed`` are URLs that were asked
-    for by another name, in vain. What was ``learned`` holds for all workers; what was seen, and is
+    ``parameters`` are those of servers that change nothing. ``places`` says by a hash of path,
+    query and text which server showed that there last, ``missing`` which URLs weren't had: of both
+    only the latest are remembered. ``canonicals`` has what pages themselves say. ``owed`` are URLs
+    that were asked for by another name, in vain. What was ``learned`` holds for all workers; what was seen, and is
     too little yet, is ``kept`` for a restart. Raises LswcError.
     """
 
@@ -92,7 +92,7 @@ class Twins:
         """Remember what an earlier run recorded: URLs, and their texts' simhashes."""
         for address, shape in pages:
             if (url := parse(address)) is not None:
-                self.places[_place(url, shape)] = url.server
+                self.places[hash((url.path, url.query, shape))] = url.server
         self.canonicals.load(pages)
 
     def _seen(self, key: str, subject: str) -> dict[str, Any]:
@@ -191,21 +191,8 @@ class Twins:
         self.owed.add(found.href)
         return found
 
-    def shown(self, url: Url, shape: int, *, is_recorded: bool) -> None:
-        """Take notice of what a URL shows: another server may have shown it under the same path."""
-        if is_recorded:
-            texts = self.canonicals.texts
-            texts[key_of(url.href)] = shape
-            if len(texts) > REMEMBERED:
-                forget_half(texts)
-        place = _place(url, shape)
-        before, self.places[place] = self.places.get(place), url.server
-        if before is not None and before != url.server:
-            self._are_alike(url, shape, before)
-        if len(self.places) > REMEMBERED:
-            forget_half(self.places)
-
-    def _are_alike(self, url: Url, shape: int, other: str) -> None:
+    def shown(self, url: Url, shape: int, other: str) -> None:
+        """Take notice that a URL shows the text that another server showed under the same path."""
         if shape == _EMPTY or self.main(url.server) == self.main(other):
             return
         pair, seen = self._pair(url.server, other)
@@ -301,6 +288,11 @@ class Twins:
         if self.main(server) != main and len(self.servers) < MOST:
             self._learned.put(self.main(server), _TWIN, main)
 
+    def bound(self) -> None:
+        """Forget the older half of what there is too much of."""
+        forget_half(self.places)
+        forget_half(self.canonicals.texts)
+
     def own(self, url: Url, canonical: Url | None) -> Url | None:
         """Return the URL that counts for a page, if it is another: ``canonical`` is what it says.
 
@@ -330,10 +322,6 @@ class Twins:
         known = self._learned.get(server, _PARAMETERS)
         if known != []:  # else it wants them
             self._learned.put(server, _PARAMETERS, sorted({*(known or ()), name}))
-
-
-def _place(url: Url, shape: int) -> int:
-    return hash((url.path, url.query, shape))
 
 
 def _pairs(link: Url) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -25,6 +25,9 @@ MAX_TEXT = 3_000
 
 FEW_LINKS = 6
 """Links of a doorway to its own site: terms of use, privacy, a choice of languages."""
+
+FEW_LEAVE = 2
+"""Links by which visitors leave a doorway that is two links: enter, or leave."""
 
 _SIGNS = (b"<form", b"refresh", b"<a")
 _MOST_FIELDS, _LONGEST = 20, 2_000
@@ -71,7 +74,9 @@ def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
         return None
     if forms:
         return _of_form(forms[0], base, url)
-    return _refresh(page, base) or (_of_link(links[0], base) if len(links) == 1 else None)
+    leaves = len(page.css("a[href]")) - len(links)
+    is_choice = len(links) == 1 and 0 < leaves <= FEW_LEAVE and urlsplit(url).path in ("", "/")
+    return _refresh(page, base) or (_of_link(links[0], base) if is_choice else None)
 
 
 def _is_known(charset: str) -> bool:
@@ -125,7 +130,7 @@ def _of_form(form: LexborNode, base: Base, url: str) -> Door | None:
 
 
 def _of_link(link: LexborNode, base: Base) -> Door | None:
-    """Return where the only link of a page to its own site leads."""
+    """Return where a front page's only link to its own site leads; another lets visitors leave."""
     target = base.join(link.attributes.get("href") or "").partition("#")[0]
     about = f"{target} {link.text()}".replace(_host(target), "", 1)
     return None if _OTHERS_DO_MORE.search(about) else Door(target)

@@ -209,7 +209,7 @@ class PageReader:
         try:
             links = list(of_headers(headers, Base(url))) if headers.keys() & _NAMING else []
             base, markup = raw.document.page.base, raw.document.markup
-            if base is not None:
+            if base is not None and (b"data-href" in markup or b"lick=" in markup):
                 links += of_scripts(markup, base, raw.links)
             return links
         except Exception as error:  # of ours: the page's own links are followed all the same
