@@ -64,8 +64,8 @@ class Twins:
     ``parameters`` are those of servers that change nothing. ``places`` says by a hash of path,
     query and text which server showed that there last, ``missing`` which URLs weren't had: of both
     only the latest are remembered. ``canonicals`` has what pages themselves say. ``owed`` are URLs
-    that were asked for by another name, in vain. What was ``learned`` holds for all workers; what was seen, and is
-    too little yet, is ``kept`` for a restart. Raises LswcError.
+    that were asked for by another name, in vain. What was ``learned`` holds for all workers; what
+    was seen, and is too little yet, is ``kept`` for a restart. Raises LswcError.
     """
 
     def __init__(self, learned: Learned, kept: Learned) -> None:

@@ -115,7 +115,7 @@ def test_the_canonical_url_is_asked_for_and_recorded(learned: Learned) -> None:
 def test_each_text_has_a_record_whatever_comes_first(
     pages: dict[str, tuple[object, str]], records: int, tmp_path: Path
 ) -> None:
-    for number, order in enumerate(permutations(pages)):
+    for number, order in enumerate([*permutations(pages)][::3] or [pages]):
         with closing(Learned(tmp_path / f"{number}.jsonl")) as kept:
             site = Site(pages, kept)
             site.ask(*order)

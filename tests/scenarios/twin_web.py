@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.scenarios.host_web import Answered, Asked
 
-PAGES = 60
+PAGES = 40
 """Pages of a site, besides its front page."""
 
 
