@@ -286,6 +286,8 @@ class Commits:
         now = monotonic()
         if now - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES:
             self._archive.sync()
+            if self.twins is not None:
+                self.twins.sync()
             self._frontier.checkpoint()
             self._archive.rotate()
             self._saved = now

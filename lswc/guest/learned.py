@@ -63,6 +63,10 @@ class Learned:
     def look(self) -> None:
         """Learn what other workers found: here there are none."""
 
+    def sync(self) -> None:
+        """Return once what was put would outlast a power cut."""
+        self._file.sync()
+
     def close(self) -> None:
         """Close the file, durably."""
         self._file.close()

@@ -95,6 +95,10 @@ class Twins:
                 self.places[hash((url.path, url.query, shape))] = url.server
         self.canonicals.load(pages)
 
+    def sync(self) -> None:
+        """Return once what waits for other URLs would outlast a power cut."""
+        self._kept.sync()
+
     def _seen(self, key: str, subject: str) -> dict[str, Any]:
         """Return what was seen so far of a server, or a pair of them."""
         return self._kept.get(key, subject) or {}
