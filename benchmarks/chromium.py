@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SECONDS = 20
 """Seconds that Chromium has for a page."""
 
+TIMES = 3
+"""How often it is asked to show one: what the page before refreshes itself to breaks that off."""
+
 # What lswc reads of a page (lswc.language.html), as the DOM has it.
 _READ = """() => {
   const followed = ['next', 'prev', 'alternate', 'canonical', 'index', 'contents', 'start'];
@@ -98,12 +101,15 @@ class Reader:
         from playwright.async_api import Error
 
         self.served = served
-        try:
-            await self._page.goto(served.url, wait_until="commit", timeout=1_000 * SECONDS)
-            await self._page.wait_for_load_state("domcontentloaded", timeout=1_000 * SECONDS)
-            return Seen(**await self._page.evaluate(_READ))
-        except Error as error:
-            return str(error).partition("\n")[0]
+        said = ""
+        for _ in range(TIMES):
+            try:
+                await self._page.goto(served.url, wait_until="commit", timeout=1_000 * SECONDS)
+                await self._page.wait_for_load_state("domcontentloaded", timeout=1_000 * SECONDS)
+                return Seen(**await self._page.evaluate(_READ))
+            except Error as error:
+                said = str(error).partition("\n")[0]
+        return said
 
     async def answer(self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer a request of the browser: only the page itself is there."""

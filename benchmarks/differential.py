@@ -121,8 +121,9 @@ def page_differences(served: chromium.Served, seen: chromium.Seen | str) -> Iter
         yield Difference("page: an error of lswc", mishap)
     markup = document.utf8 + f'<a href="{_PROBE}">'.encode()
     probed = parse(markup, served.url, document.decoded.encoding).links
-    base = probed[-1].url.removesuffix(_PROBE) if probed else ""
-    if not cut and normal([base]) != normal([seen.base]):
+    last = probed[-1].url if probed else ""  # after a frameset there is no link
+    base = last.removesuffix(_PROBE)
+    if not cut and base != last and normal([base]) != normal([seen.base]):
         yield Difference("base", f"{base} {seen.base}")
     yield from _text_differences(document, seen, cut=bool(cut))
 

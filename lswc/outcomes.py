@@ -28,6 +28,10 @@ class Outcome(StrEnum):
         "Another URL, which was offered instead: of the same site by another name, or without "
         "what names a visitor.",
     )
+    CANONICAL = (
+        "canonical",
+        "The page names another URL of its site as its own, which was offered instead.",
+    )
     COPY = "copy", "The page has the text of the URL that it says to be its own, or of its twin."
     REDIRECT_ELSEWHERE = (
         "redirect elsewhere",
@@ -206,6 +210,10 @@ class Outcome(StrEnum):
     FAILED = "failed", "An error that none of the others names; the crawl log has it."
 
 
+REDIRECTS = (301, 302, 303, 307, 308)
+"""Statuses of answers that lead to a Location."""
+
+
 def of_status(status: int) -> str:
     """Return the outcome of an error that a server answered with; only a number of it counts."""
     return f"{Outcome.STATUS} {status}" if 100 <= status < 600 else Outcome.STATUS_INVALID
@@ -273,6 +281,11 @@ They may be asked for once more is taken.
 """
 
 
+INSTEAD = (Outcome.TWIN, Outcome.CANONICAL)
+"""Outcomes of URLs for which another was offered; they are asked for if that shows something else.
+"""
+
+
 _ALL = list(Outcome)
 LEFT_OUT = frozenset(
     {Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG}
@@ -288,7 +301,7 @@ def is_left_out(name: str) -> bool:
 
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
-    return name in LIFTED or name in OF_QUOTA or name == Outcome.TWIN or has_failed(name)
+    return name in LIFTED or name in OF_QUOTA or name in INSTEAD or has_failed(name)
 
 
 def sentence(name: str) -> str:

@@ -42,7 +42,7 @@ from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import LostStoreError, LswcError
 from lswc.frontier.held import became
 from lswc.frontier.visit import Visit, offer_like
-from lswc.outcomes import Outcome
+from lswc.outcomes import RECORDED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,8 @@ SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 Not more often: a page changes leaves all over the frontier, and each is written once a checkpoint.
 """
 
-_MISSING = ("status 400", "status 403", "status 404", "status 410")
+MISSING = ("status 400", "status 403", "status 404", "status 410")
+"""Outcomes of URLs that aren't there, and may be by another name of their server."""
 
 logger = logging.getLogger(__name__)
 
@@ -152,8 +153,8 @@ class Commits:
         if visit.lease.visits:  # it is asked again anyhow
             due = None
         visit.postponed = due is not None
-        if self.twins is not None and visit.is_page and outcome in _MISSING:
-            self._seek_twin(self.twins, visit)
+        if self.twins is not None and visit.is_page and outcome not in RECORDED:
+            self._seek_others(self.twins, visit)
         try:
             self._tally(visit)
             visit.discarded = self._frontier.discarded_by(visit)
@@ -165,13 +166,19 @@ class Commits:
         except LswcError as error:
             self.fail(error)
 
-    def _seek_twin(self, twins: Twins, visit: Visit) -> None:
-        """Offer a URL by the other name of its server, as it isn't to be had by this."""
-        url = url_of(visit)
-        found = twins.of_missing(url) if url is not None else None
+    def _seek_others(self, twins: Twins, visit: Visit) -> None:
+        """Offer a URL by the other name of its server, if it isn't to be had by this.
+
+        What gave way to it is asked for again.
+        """
+        if (url := url_of(visit)) is None:
+            return
+        found = twins.of_missing(url) if visit.outcome in MISSING else None
         if found is not None and visit.lease.referrer != found.href:
             times = visit.lease.redirects + 1
             visit.offers = [offer_like(visit, found, self._crawl.unit(found), times)]
+        if twins.canonicals.waiting and not visit.postponed:
+            twins.canonicals.ended(url)
 
     def _ended(self, visit: Visit, has_ended: bool) -> None:
         """Take notice of an end: it leaves nothing if the lease was over. Raises LswcError."""
@@ -240,6 +247,8 @@ class Commits:
         if not self._frontier.prepare_checkpoint():
             return False
         self._archive.sync()
+        if self.twins is not None:
+            self.twins.sync()
         self._frontier.checkpoint()
         self._archive.rotate()
         self._saved, self._saves = monotonic(), False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from lswc.crawl.upkeep import Upkeep
 from lswc.crawl.walls import Walls
 from lswc.errors import LswcError
 from lswc.guest.admission import Reach
+from lswc.guest.canonicals import REMEMBERED
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest, Stores
@@ -46,7 +47,7 @@ from lswc.safety.server_limits import limits_of
 from lswc.urls import Url, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
 
@@ -155,7 +156,8 @@ def _composed(
         lambda visit: commits.give_back(visit),
         lambda: stop(OFFLINE_TOO_LONG),
     )
-    limits = _limits(crawl, network, frontier)
+    recorded = _Recorded()
+    limits = _limits(crawl, network, frontier, recorded)
     frontier.hold(page_record.records(crawl.folder))
     paragraphs = seen_paragraphs_of(crawl)
     if paragraphs is not None:
@@ -169,6 +171,7 @@ def _composed(
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
     twins = commits.twins = Twins(learned)
+    twins.load(recorded.latest)
     leases = Leases(crawl, frontier, guest, commits, stats, twins)
     if shared is not None:
         leases.feed = shared.feed
@@ -187,6 +190,7 @@ def _composed(
     if earlier is not None and crawl.revisit:
         archive.indexed = earlier.keep
     listings = Listings(crawl, frontier, commits, readers, earlier if crawl.earlier else None)
+    listings.load(recorded.cut)
     guest.rules.heard = listings.heard
     commits.taken_back = listings.taken_back
     internet.reads = readers.read
@@ -246,26 +250,38 @@ def _handles(crawl: Crawl, requests: int) -> Handles:
     return handles
 
 
-def _limits(crawl: Crawl, network: Network, frontier: Frontier) -> Limits:
+@dataclass
+class _Recorded:
+    """Recorded pages: URLs and simhashes of the ``latest``, URLs of those that were ``cut``."""
+
+    latest: deque[tuple[str, int]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    whole: deque[tuple[str, int]] = field(default_factory=lambda: deque(maxlen=5 * PROBED))
+    cut: list[str] = field(default_factory=list)
+
+    def noted(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Take note of records, and yield them."""
+        for record in records:
+            page = record["url"], int(record["simhash"], 16)
+            self.latest.append(page)
+            if not record.get("truncated"):
+                self.whole.append(page)
+            if record.get("unread"):
+                self.cut.append(record["url"])
+            yield record
+
+
+def _limits(crawl: Crawl, network: Network, frontier: Frontier, recorded: _Recorded) -> Limits:
     """Return the limits of servers, as far as the pages recorded so far use them up.
 
     The latest of these servers are those that should answer, or have a name, if any does; and their
     pages are known.
     """
     limits = limits_of(crawl.quotas, crawl.max_duplicates)
-    latest = deque[tuple[str, str]](maxlen=5 * PROBED)
-
-    def noted() -> Iterator[dict[str, Any]]:
-        for record in page_record.records(crawl.folder):
-            if not record.get("truncated"):
-                latest.append((record["url"], record["simhash"]))
-            yield record
-
-    limits.load(noted(), frontier.family_of)
-    for address, simhash in latest:
+    limits.load(recorded.noted(page_record.records(crawl.folder)), frontier.family_of)
+    for address, simhash in recorded.whole:
         if (url := parse(address)) is not None:
             network.answered(url)
-            network.know(url, int(simhash, 16))
+            network.know(url, simhash)
     return limits
 
 

@@ -26,13 +26,12 @@ from lswc.crawl.requests import (
     url_of,
 )
 from lswc.crawl.transport.refused import Refused, address_refusal
-from lswc.crawl.walls import REDIRECTS
 from lswc.errors import LswcError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ClosingError
 from lswc.guest.rests import OVERLOADED
 from lswc.language.html import parse as parse_page
-from lswc.outcomes import Outcome
+from lswc.outcomes import REDIRECTS, Outcome
 from lswc.safety.content_types import declared_type, is_html
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from lswc.crawl.commits import MISSING
 from lswc.errors import AwayError, LswcError
 from lswc.frontier.visit import FollowedLink, offer_like
-from lswc.outcomes import LIFTED, OF_QUOTA, Outcome, has_failed
+from lswc.outcomes import INSTEAD, LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class Leases:
         """Offer the seeds, and make pending what an earlier run of the crawl had to leave."""
         self._retry_failed()
         self.retry_refused()
+        self._retry_copies()
         self.offer_seeds(self._crawl.seeds)
 
     def offer_seeds(self, addresses: Iterable[str]) -> int:
@@ -169,16 +171,33 @@ class Leases:
         found = self._twins.instead(url, lease.referrer)
         if found is None or isinstance(self._guest.admission.scope_of(visit, found.href), Outcome):
             return False
+        with self._frontier.reading() as reader:
+            standing = reader.find(found.href)
+        if standing is not None and standing.outcome in MISSING:
+            return False
         visit.led_to = found.href
         visit.offers = [offer_like(visit, found, self._crawl.unit(found))]
         visit.links = [FollowedLink(found.href, None, lease.tier, None)]
         return True
 
     def take_owed(self) -> None:
-        """Make pending what was asked for by another name of its server, and isn't there."""
-        if owed := self._twins.owed:
-            self._twins.owed = set()
-            self._frontier.retry([Outcome.TWIN], lambda address, depth: address in owed)
+        """Make pending what another URL was asked for instead of, and which that doesn't show."""
+        twins = self._twins
+        if owed := {*twins.owed, *twins.canonicals.owed}:
+            self._frontier.retry(INSTEAD, lambda address, depth: address in owed)
+            twins.owed.clear()
+            twins.canonicals.paid()
+
+    def _retry_copies(self) -> None:
+        """Make pending what gave way to URLs that ended before the crawl was stopped."""
+        canonicals = self._twins.canonicals
+        waits = [url for name in canonicals.waiting if (url := parse(f"http://{name}")) is not None]
+        with self._frontier.reading() as reader:
+            for url in waits:
+                standing = reader.find(url.href)
+                if standing is None or standing.outcome is not None:
+                    canonicals.ended(url)
+        self.take_owed()
 
     def _retry_twins(self) -> None:
         """Make pending what was asked for by another name, as that shows something else."""
@@ -313,6 +332,10 @@ class Leases:
             return True
         later, due = self._frontier.later, self._frontier.next_due()
         if self._frontier.unfinished > later or (later and self._guest.control.pauses):
+            return True
+        if self._twins.canonicals.waiting:  # for what the frontier has no more
+            self._twins.canonicals.release()
+            self.take_owed()
             return True
         if due is None or due - monotonic() <= STAY:
             return due is not None

@@ -136,6 +136,12 @@ class Listings:
         said = self._said.get(server) or (urljoin(visit.url, _USUAL),)
         return self._offers(said, LISTING, visit.lease.depth + 1)
 
+    def load(self, cut: Iterable[str]) -> None:
+        """Take note of the front pages among those of which an earlier run left links unread."""
+        for address in filter(is_front_page, cut):
+            if (url := parse(address)) is not None:
+                _remember(self.cut_fronts, url.server, url.href)
+
     def cut(self, visit: Visit) -> None:
         """Take note of a front page of whose links some weren't read."""
         _remember(self.cut_fronts, visit.lease.server, visit.url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,10 +17,11 @@ from lswc.crawl.requests import CUT, FILE, headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.walls import FEW_LINKS
 from lswc.errors import LswcError
-from lswc.frontier.visit import FollowedLink, Record
+from lswc.frontier.visit import FollowedLink, Record, offer_like
+from lswc.guest.canonicals import REMEMBERED
 from lswc.guest.internet import ClosingError
-from lswc.guest.twins import REMEMBERED
 from lswc.outcomes import NEW, Outcome
+from lswc.reading.doorway import FEW_LEAVE
 from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import forbids_mining, robots_words
 from lswc.reading.page import without_closed
@@ -393,7 +395,7 @@ class Pages:
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         unchanged = NOT_MODIFIED in response.flags
         if self.twins is not None and reading.kind is Kind.HTML and not visit.lease.visits:
-            reading = _known_by_one_name(self.twins, url, reading)
+            reading = self._known_by_one_name(self.twins, visit, url, reading, near_duplicate)
         _count(visit, reading, near_duplicate, unchanged)
         visit.links += (
             FollowedLink(left.url, left.anchor, None, left.reason) for left in reading.left
@@ -404,6 +406,54 @@ class Pages:
         status = 304 if unchanged else response.status
         units = [self.crawl.unit(link.url) for link in reading.links]
         return Page(visit, url, status, reading, language, near_duplicate, units)
+
+    def _known_by_one_name(
+        self, twins: Twins, visit: Visit, url: Url, reading: PageReading, near_duplicate: bool
+    ) -> PageReading:
+        """Take notice of what a page shows; return it with links by the names that count.
+
+        One that shows what the URL did that counts for it isn't to be recorded; nor is one whose
+        URL that counts wasn't asked for: that is offered.
+        """
+        links, shape, may_stay = reading.links, reading.simhash, reading.unwanted is None
+        places, said = twins.places, twins.canonicals
+        place = hash((url.path, url.query, shape))
+        before, places[place] = places.get(place), url.server
+        if before is not None and before != url.server:
+            twins.shown(url, shape, before)
+        if may_stay:
+            said.texts[hash(url.href.partition("://")[2])] = shape
+        if len(places) > REMEMBERED or len(said.texts) > REMEMBERED:
+            twins.bound()
+        if reading.canonical or twins.servers or said.waiting or said.named:
+            canonical = parse(reading.canonical)
+            if canonical is not None and canonical.server != url.server:
+                twins.named(url, canonical, redirects=False)
+            own, may_come = twins.own(url, canonical), partial(self._may_come, visit)
+            found = said.shown(url, shape, own, may_come) if may_stay else None
+            if found is not None:
+                reading = replace(reading, unwanted=found[0])
+            if found is not None and found[0] == Outcome.CANONICAL:
+                self._offer_own(visit, found[1])
+                self.guest.limits.take_back(url, shape, near_duplicate)  # it comes by that URL
+        if any(_may_have_session(link.url) for link in links[:: len(links) // 3 or 1]):
+            twins.visited(url, [link.url for link in links])
+        if not (twins.servers or twins.parameters):
+            return reading
+        return replace(reading, links=_renamed(twins, links))
+
+    def _offer_own(self, visit: Visit, url: Url) -> None:
+        """Offer the URL that counts for a page, in its place."""
+        visit.offers = [*visit.offers, offer_like(visit, url, self.crawl.unit(url))]
+        visit.links.append(FollowedLink(url.href, None, visit.lease.tier, None))
+
+    def _may_come(self, visit: Visit, url: Url) -> bool:
+        """Tell whether a URL may be asked for, and wasn't. Raises LswcError."""
+        if isinstance(self.guest.admission.scope_of(visit, url.href), Outcome):
+            return False
+        with self.frontier.reading() as reader:
+            standing = reader.find(url.href)
+        return standing is None or standing.outcome is None
 
     def _is_near_duplicate(self, visit: Visit, url: Url, reading: PageReading) -> bool:
         """Tell whether a page like this one came before; it is none of its own earlier text."""
@@ -422,31 +472,8 @@ class Pages:
         return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
 
 
-def _known_by_one_name(twins: Twins, url: Url, reading: PageReading) -> PageReading:
-    """Take notice of what a page shows; return it with links by the names that count.
-
-    One that shows what another URL of the same page showed isn't to be recorded.
-    """
-    shape, places, links = reading.simhash, twins.places, reading.links
-    place = hash((url.path, url.query, shape))
-    before = places.get(place)
-    places[place] = url.server
-    if before is not None and before != url.server:
-        twins.shown(url, shape, before)
-    if reading.canonical or url.server in twins.servers or hash(url.href) in twins.said:
-        canonical = parse(reading.canonical)
-        if canonical is not None and canonical.server != url.server:
-            twins.named(url, canonical, redirects=False)
-        if reading.unwanted is None and twins.is_copy(url, shape, canonical):
-            reading = replace(reading, unwanted=Outcome.COPY)
-    twins.texts[hash(url.href)] = shape
-    if len(places) > REMEMBERED:
-        twins.bound()
-    if links and links[0].url.query and links[-1].url.query:
-        twins.visited(url, [link.url for link in links])
-    if not (twins.servers or twins.parameters):
-        return reading
-    return replace(reading, links=_renamed(twins, links))
+def _may_have_session(url: Url) -> bool:
+    return bool(url.query) or ";" in url.path
 
 
 def _renamed(twins: Twins, links: Sequence[ReadLink]) -> tuple[ReadLink, ...]:
@@ -469,6 +496,8 @@ def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:
     if visit.is_over or visit.cookies:
         return not visit.is_over
     if len(reading.links) <= FEW_LINKS and any(sign in body for sign in _DOORWAYS):
+        return True
+    if 1 < len(reading.links) <= 1 + FEW_LEAVE and is_front_page(visit.url):
         return True
     return reading.identified != PageLanguage.TARGET and any(
         link.named == Named.TARGET and link.locality == Locality.SAME_SERVER

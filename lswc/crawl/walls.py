@@ -22,7 +22,7 @@ from lswc.errors import LswcError
 from lswc.frontier.visit import offer_like
 from lswc.guest.cookies import Jar
 from lswc.guest.server_cookies import Way
-from lswc.outcomes import Outcome
+from lswc.outcomes import REDIRECTS, Outcome
 from lswc.reading.doorway import Door, door
 from lswc.reading.page import LeftLink, ReadLink
 from lswc.reading.reader_messages import Asked
@@ -51,9 +51,6 @@ FEW_LINKS = 12
 
 COOKIES = "cookies"
 """Kind of the counts of visits that needed more than their own request, by what became of them."""
-
-REDIRECTS = (301, 302, 303, 307, 308)
-"""Statuses of answers that lead to a Location."""
 
 _WITH_BODY = (307, 308)
 _MISSING = (404, 410)

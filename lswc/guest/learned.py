@@ -41,11 +41,14 @@ class Learned:
         return self._values.get((server, subject))
 
     def put(self, server: str, subject: str, value: Any) -> None:
-        """Keep what was learned, for the runs to come."""
+        """Keep what was learned, for the runs to come; None forgets it."""
         key = server, subject
         if self._values.get(key) == value:
             return
-        self._values[key] = value
+        if value is None:
+            del self._values[key]
+        else:
+            self._values[key] = value
         self._write(key, value)
         for heard in self.heard:
             heard(key)
@@ -56,6 +59,10 @@ class Learned:
 
     def _write(self, key: Key, value: Any) -> None:
         self._file.append(_row(key, value))
+
+    def sync(self) -> None:
+        """Return once what was put would outlast a power cut."""
+        self._file.sync()
 
     def close(self) -> None:
         """Close the file, durably."""
@@ -74,4 +81,4 @@ def _read(text: str) -> dict[Key, Any]:
         except (ValueError, TypeError):
             continue  # torn by a kill or a power cut: it is learned anew
         values[server, subject] = value
-    return values
+    return {key: value for key, value in values.items() if value is not None}

@@ -6,20 +6,20 @@ asked for once. All is told by evidence, and what only one of the names has is s
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+import re
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
+from lswc.guest.canonicals import Canonicals, forget_half
 from lswc.safety.near_duplicates import DISTANCE, simhash
 from lswc.urls import fingerprint, parse, site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lswc.guest.learned import Key, Learned
     from lswc.urls import Url
-
-REMEMBERED = 100_000
-"""Paths, and URLs that weren't there, that are remembered; the latest half stays."""
 
 SAME_SITE, OTHERS = 2, 3
 """Pages that two servers have to show alike, under the same paths, if they are of one registered
@@ -32,6 +32,9 @@ CONFIRMED = 6
 """Samples of a twin that are alike, after which links to it are by the name that counts. They are
 its first URL since it is known as one, and the second, fourth, eighth ...: twins may part."""
 
+ONE_OF = 16
+"""Of so many links to a twin one keeps its name all the same, so that there are samples."""
+
 PARTED = 2
 """Samples that aren't alike any more, after which two servers are twins no more."""
 
@@ -40,23 +43,29 @@ VALUES = 3
 
 _FEW_LINKS, _MOST_LINKS, _SHARE = 5, 200, 0.9
 _TOKEN = 8  # characters of a value that names a visitor, at least
-_PAIRS = 10_000
+_LONGEST = 64  # characters of a value
+_NAMES = 20  # parameters of a server, of which anything is remembered
+
+PAIRS = 10_000
+"""Pairs of servers, and servers with parameters, of which is remembered what is too little yet."""
 
 MOST = 200_000
 """Servers that may have another name; further ones are asked for what they have."""
 
+_PATH_PARAMETER = re.compile(r"(;[^;/=]{1,64})=[^;/]*")
 _TWIN, _PARAMETERS = "twin", "parameters"
+_PAIR, _SAMPLES, _VALUES = "seen alike", "asked of a twin", "values"
 _EMPTY = simhash("")
 
 
 class Twins:
     """What is known of servers' other names. ``servers`` has the name that counts for each other.
 
-    ``parameters`` are those of servers that change nothing. ``places`` says by a path and a text
-    which server showed that there last, ``texts`` what URLs showed, ``said`` by a URL which other
-    one should show the same; ``missing`` are URLs that weren't had. All are by hashes, and only the
-    latest are kept. ``owed`` are URLs that were asked for by another name, in vain. Raises
-    LswcError.
+    ``parameters`` are those of servers that change nothing. ``places`` says by a hash of path,
+    query and text which server showed that there last, ``missing`` which URLs weren't had: of both
+    only the latest are remembered. ``canonicals`` has what pages themselves say. ``owed`` are URLs
+    that were asked for by another name, in vain. What was ``learned``
+    outlasts a restart, and so does what was seen and is too little yet. Raises LswcError.
     """
 
     def __init__(self, learned: Learned) -> None:
@@ -65,21 +74,47 @@ class Twins:
         self._twin_of: dict[str, str] = {}
         self.parameters: dict[str, frozenset[str]] = {}
         self.places: OrderedDict[int, str] = OrderedDict()
-        self.texts: OrderedDict[int, int] = OrderedDict()
         self.missing: OrderedDict[int, None] = OrderedDict()
         self.owed: set[str] = set()
+        self._asked_instead = Counter[str](
+            {
+                server: learned.get(server, _SAMPLES).get("asked", 0)
+                for server in learned.keys(_SAMPLES)
+            }
+        )
+        self._doubted: set[str] = set()
         self.parted: Callable[[], None] = lambda: None
-        self._alike: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        self._told: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        self._parted = Counter[tuple[str, str]]()
-        self._asked_instead = Counter[str]()
-        self._samples = Counter[str]()
-        self.said: OrderedDict[int, str] = OrderedDict()
-        self._values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        self.canonicals = Canonicals(learned, self._compared)
+        self._numbers = Counter({s: len(learned.keys(s)) for s in (_PAIR, _SAMPLES, _VALUES)})
         for subject in (_TWIN, _PARAMETERS):
             for server in learned.keys(subject):
                 self._heard((server, subject))
         learned.heard.append(self._heard)
+
+    def load(self, pages: Iterable[tuple[str, int]]) -> None:
+        """Remember what an earlier run recorded: URLs, and their texts' simhashes."""
+        for address, shape in pages:
+            if (url := parse(address)) is not None:
+                self.places[hash((url.path, url.query, shape))] = url.server
+        self.canonicals.load(pages)
+
+    def sync(self) -> None:
+        """Return once what waits for other URLs would outlast a power cut."""
+        self._learned.sync()
+
+    def _seen(self, key: str, subject: str) -> dict[str, Any]:
+        """Return what was seen so far of a server, or a pair of them."""
+        return self._learned.get(key, subject) or {}
+
+    def _note(self, key: str, subject: str, seen: dict[str, Any]) -> None:
+        """Keep what was seen so far. Of too many all is forgotten."""
+        if self._learned.get(key, subject) is None:
+            self._numbers[subject] += 1
+            if self._numbers[subject] > PAIRS:
+                for known in self._learned.keys(subject):
+                    self._learned.put(known, subject, None)
+                self._numbers[subject] = 1
+        self._learned.put(key, subject, seen)
 
     def _heard(self, key: Key) -> None:
         server, subject = key
@@ -111,13 +146,15 @@ class Twins:
 
     def canonical(self, url: Url) -> Url:
         """Return a URL by the name of its server that counts, without what changes nothing."""
-        server, query = self.main(url.server), url.query
+        server, path, query = self.main(url.server), url.path, url.query
         if names := self.parameters.get(url.server) or self.parameters.get(server):
             kept = (part for part in query.split("&") if part.partition("=")[0] not in names)
             query = "&".join(kept)
-        if server == url.server and query == url.query:
+            if ";" in path:
+                path = _PATH_PARAMETER.sub(lambda part: "" if part[1] in names else part[0], path)
+        if (server, path, query) == (url.server, url.path, url.query):
             return url
-        found = parse(f"{url.scheme}://{server}{url.path}{'?' if query else ''}{query}")
+        found = parse(f"{url.scheme}://{server}{path}{'?' if query else ''}{query}")
         return url if found is None else found
 
     def instead(self, url: Url, source: str | None) -> Url | None:
@@ -136,20 +173,25 @@ class Twins:
 
     def _is_sample(self, server: str) -> bool:
         """Tell whether a twin's URL is asked for all the same, to see whether it is one."""
-        self._asked_instead[server] += 1
-        number = self._asked_instead[server]
-        return number & (number - 1) == 0
+        number = self._asked_instead[server] + 1
+        self._asked_instead[server] = number
+        is_sample = number & (number - 1) == 0 or server in self._doubted
+        if is_sample:
+            self._note(server, _SAMPLES, {**self._seen(server, _SAMPLES), "asked": number})
+        return is_sample
 
     def link(self, url: Url) -> Url:
         """Return what a link to a URL leads to, as far as that is sure."""
-        if url.server in self.servers and self._samples[url.server] < CONFIRMED:
-            return url
+        if url.server in self.servers:
+            alike = self._seen(url.server, _SAMPLES).get("alike", 0)
+            if alike < CONFIRMED or crc32(url.path.encode()) % ONE_OF == 0:
+                return url
         return self.canonical(url)
 
     def of_missing(self, url: Url) -> Url | None:
         """Take notice that a URL wasn't had; return where a twin of its server may have it."""
         self.missing[fingerprint(url.href)] = None
-        self.bound()
+        forget_half(self.missing)
         twin = self._twin_of.get(url.server)
         if twin is None or (found := parse(url.href.replace(url.server, twin, 1))) is None:
             return None
@@ -160,26 +202,41 @@ class Twins:
         """Take notice that a URL shows the text that another server showed under the same path."""
         if shape == _EMPTY or self.main(url.server) == self.main(other):
             return
-        one, two = sorted((url.server, other))
-        alike = self._alike[one, two]
-        alike[url.path] = shape
+        pair, seen = self._pair(url.server, other)
+        alike = {**seen.get("alike", {}), _key(url): shape}
         wanted = SAME_SITE if _are_of_one_site(url.server, other) else OTHERS
-        if self._told.get((url.server, other)) or self._told.get((other, url.server)):
+        told = seen.get("told", {})
+        if told:
             wanted = 1
-        if _unlike(list(alike.values())) >= wanted and self._parted[one, two] < PARTED:
-            is_told = bool(self._told.get((other, url.server)))
-            self._bind(*((other, url.server) if is_told else (url.server, other)))
-        elif len(self._alike) > _PAIRS:
-            self._alike.clear()
+        if _unlike(list(alike.values())) < wanted:
+            self._note(pair, _PAIR, {**seen, "alike": alike})
+        elif seen.get("parted", 0) < PARTED:
+            self._bind(*((other, url.server) if other in told else (url.server, other)))
 
-    def _sampled(self, url: Url, *, is_same: bool) -> None:
-        """Take notice of what a twin's URL shows, and its other name shows something there, too."""
-        self._samples[url.server] += is_same
+    def _pair(self, one: str, other: str) -> tuple[str, dict[str, Any]]:
+        """Return the key of a pair of servers, and what was seen of them."""
+        pair = " ".join(sorted((one, other)))
+        return pair, self._seen(pair, _PAIR)
+
+    def _compared(self, copy: Url, main: Url, is_same: bool) -> None:
+        """Take notice of whether a page shows what the URL does that counts for it."""
+        if self.servers.get(copy.server) == main.server:
+            self._sampled(copy, main, is_same=is_same)
         if is_same:
+            self._copied(copy, main)
+
+    def _sampled(self, url: Url, main: Url, *, is_same: bool) -> None:
+        if is_same:
+            self._doubted.discard(url.server)
+            seen = self._seen(url.server, _SAMPLES)
+            if (alike := seen.get("alike", 0)) < CONFIRMED:
+                self._note(url.server, _SAMPLES, {**seen, "alike": alike + 1})
             return
-        one, two = sorted((url.server, self.main(url.server)))
-        self._parted[one, two] += 1
-        if self._parted[one, two] >= PARTED:
+        self._doubted.add(url.server)  # the next is asked for, too
+        pair, seen = self._pair(url.server, main.server)
+        parted = seen.get("parted", 0) + 1
+        self._note(pair, _PAIR, {**seen, "parted": parted})
+        if parted >= PARTED:
             self._learned.put(url.server, _TWIN, None)
             self.parted()
 
@@ -193,15 +250,16 @@ class Twins:
             self._wants(url, to)
         if url.server == to.server or (url.path, url.query) != (to.path, to.query):
             return
-        told = self._told[url.server, to.server]
-        told.add(url.path)
+        pair, seen = self._pair(url.server, to.server)
+        told = seen.get("told", {})
+        paths = {*told.get(url.server, ()), _key(url)}
+        if len(paths) <= SAYINGS:
+            self._note(pair, _PAIR, {**seen, "told": {**told, url.server: sorted(paths)}})
         if self.servers.get(to.server) == url.server:
             self._learned.put(to.server, _TWIN, None)
         is_root = url.path == "/" and _bare(url.server) == _bare(to.server)
-        if redirects and (is_root or len(told) >= SAYINGS):
+        if redirects and (is_root or len(paths) >= SAYINGS):
             self._bind(url.server, to.server)
-        if len(self._told) > _PAIRS:
-            self._told.clear()
 
     def _wants(self, url: Url, to: Url) -> None:
         """Leave no parameter out any more, if a server's redirect puts one back."""
@@ -214,17 +272,22 @@ class Twins:
         own = [link for link in links if link.server == url.server][:_MOST_LINKS]
         if len(own) < _FEW_LINKS:
             return
-        pairs = Counter(pair for link in own for pair in set(link.query.split("&")))
+        pairs = Counter(pair for link in own for pair in _pairs(link))
         for pair, number in pairs.items():
             name, _, value = pair.partition("=")
             if number < _SHARE * len(own) or not _may_be_token(value):
                 continue
-            values = self._values[url.server, name]
-            values.add(value)
-            if len(values) >= VALUES:
-                self._ignore(url.server, name)
-        if len(self._values) > _PAIRS:
-            self._values.clear()
+            self._take_value(url.server, name, value)
+
+    def _take_value(self, server: str, name: str, value: str, of: str = "tokens") -> None:
+        """Count a parameter's values, or its copies: of so many it changes nothing."""
+        seen = self._seen(server, _VALUES)
+        kind: dict[str, list[str]] = seen.get(of, {})
+        values = sorted({*kind.get(name, ()), value[:_LONGEST]})
+        if len(values) >= VALUES:
+            self._ignore(server, name)
+        elif name in kind or len(kind) < _NAMES:
+            self._note(server, _VALUES, {**seen, of: {**kind, name: values}})
 
     def _bind(self, server: str, other: str) -> None:
         """Let a server count as another, by the name which that counts by."""
@@ -232,44 +295,24 @@ class Twins:
         if self.main(server) != main and len(self.servers) < MOST:
             self._learned.put(self.main(server), _TWIN, main)
 
-    def is_copy(self, url: Url, shape: int, canonical: Url | None) -> bool:
-        """Tell whether a URL shows what its canonical one does, or what a twin showed there.
+    def bound(self) -> None:
+        """Forget the older half of what there is too much of."""
+        forget_half(self.places)
+        forget_half(self.canonicals.texts)
 
-        A parameter that only copies have is left out of URLs, in time.
+    def own(self, url: Url, canonical: Url | None) -> Url | None:
+        """Return the URL that counts for a page, if it is another: ``canonical`` is what it says.
+
+        That is to be of its site. Else it is the URL by the name of its server that counts.
         """
-        if shape == _EMPTY:
-            return False
-        if self._is_of_copy(url, shape):
-            return True
+        found = None
         if canonical is not None and site(canonical.hostname) == site(url.hostname):
-            return self._is_like(url, shape, canonical)
-        if url.server in self.servers:
-            return self._is_like(url, shape, self.canonical(url))
-        return False
-
-    def _is_of_copy(self, url: Url, shape: int) -> bool:
-        """Tell whether a URL shows what another did that named it, and was recorded."""
-        source = self.said.pop(hash(url.href), None)
-        known = self.texts.get(hash(source)) if source is not None else None
-        copy = parse(source) if source is not None else None
-        if known is None or copy is None:
-            return False
-        return self._compared(copy, url, is_same=(known ^ shape).bit_count() <= DISTANCE)
-
-    def _is_like(self, url: Url, shape: int, main: Url) -> bool:
-        """Tell whether a URL shows what the one did that counts; that may come yet."""
-        known = self.texts.get(hash(main.href))
-        if known is None:
-            self.said[hash(main.href)] = url.href
-            return False
-        return self._compared(url, main, is_same=(known ^ shape).bit_count() <= DISTANCE)
-
-    def _compared(self, copy: Url, main: Url, *, is_same: bool) -> bool:
-        if self.servers.get(copy.server) == main.server:
-            self._sampled(copy, is_same=is_same)
-        if is_same:
-            self._copied(copy, main)
-        return is_same
+            found = self.canonical(canonical)
+        elif url.server in self.servers:
+            found = self.canonical(url)
+        if found is None or fingerprint(found.href) in self.missing:
+            return None
+        return None if fingerprint(found.href) == fingerprint(url.href) else found
 
     def _copied(self, url: Url, canonical: Url) -> None:
         """Count the parameters that a copy has, and its canonical URL hasn't."""
@@ -280,22 +323,25 @@ class Twins:
         if names & {part.partition("=")[0] for part in kept}:
             return  # it says something else there
         for name in names:
-            copies = self._values[url.server, f"{name}="]
-            copies.add(url.href)
-            if len(copies) >= VALUES:
-                self._ignore(url.server, name)
+            self._take_value(url.server, name, _key(url), "copies")
 
     def _ignore(self, server: str, name: str) -> None:
         known = self._learned.get(server, _PARAMETERS)
         if known != []:  # else it wants them
             self._learned.put(server, _PARAMETERS, sorted({*(known or ()), name}))
 
-    def bound(self) -> None:
-        """Forget the older half of what there is too much of."""
-        for kept in (self.places, self.texts, self.said, self.missing):
-            if len(kept) > REMEMBERED:
-                for _ in range(REMEMBERED // 2):
-                    kept.popitem(last=False)
+
+def _pairs(link: Url) -> set[str]:
+    """Return the parameters of a URL with their values; those of its path begin with ";"."""
+    pairs = set(link.query.split("&"))
+    if ";" in link.path:
+        pairs |= {part[0] for part in _PATH_PARAMETER.finditer(link.path)}
+    return pairs
+
+
+def _key(url: Url) -> str:
+    """Return a short name of a URL's path and query."""
+    return f"{fingerprint(f'://{url.path}?{url.query}') & (1 << 32) - 1:08x}"
 
 
 def _are_of_one_site(one: str, other: str) -> bool:

@@ -279,7 +279,17 @@ class _Reader:
         """
         for node in nodes:
             try:
-                self._take(node)
+                tag, attributes = node.tag, node.attributes
+                if tag == "a":
+                    href = attributes.get("href")
+                    if href is None:  # of SVG (SVG 2 §16.1.1): the selector has its local name
+                        href = attributes.get("xlink:href")
+                    if href and href[0] != "#" and self._has_room():
+                        self._link_to(href, self._text(node), attributes)
+                elif tag == "meta":
+                    self._meta(attributes)
+                else:
+                    self._take_other(tag, node, attributes)
             except Exception as error:  # of ours: it costs this link, not the page
                 self.mishaps.take(LINK, error)
         self.links = [_link((url, *rest)) for url, rest in self._joined()]
@@ -301,19 +311,6 @@ class _Reader:
             except Exception as error:
                 self.mishaps.take(LINK, error)
         return joined
-
-    def _take(self, node: LexborNode) -> None:
-        tag, attributes = node.tag, node.attributes
-        if tag == "a":
-            href = attributes.get("href")
-            if href is None:  # of SVG (SVG 2 §16.1.1); the selector knows it by its local name
-                href = attributes.get("xlink:href")
-            if href and href[0] != "#" and self._has_room():
-                self._link_to(href, self._text(node), attributes)
-        elif tag == "meta":
-            self._meta(attributes)
-        else:
-            self._take_other(tag, node, attributes)
 
     def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
         if tag == "link":

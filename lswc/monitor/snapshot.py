@@ -46,7 +46,7 @@ TOP = 25
 _FETCHED = (
     Outcome.HTML, Outcome.DOCUMENT, Outcome.NOINDEX, Outcome.NOARCHIVE, Outcome.NOT_HTML,
     Outcome.DOCUMENT_LEFT, Outcome.REDIRECT, Outcome.REQUISITE, Outcome.LISTING, Outcome.TWIN,
-    Outcome.COPY,
+    Outcome.CANONICAL, Outcome.COPY,
 )  # fmt: skip
 """Outcomes that are no error."""
 

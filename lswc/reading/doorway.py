@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -26,6 +26,10 @@ MAX_TEXT = 3_000
 FEW_LINKS = 6
 """Links of a doorway to its own site: terms of use, privacy, a choice of languages."""
 
+FEW_LEAVE = 2
+"""Links by which visitors leave a doorway that is two links: enter, or leave."""
+
+_SIGNS = (b"<form", b"refresh", b"<a")
 _MOST_FIELDS, _LONGEST = 20, 2_000
 _PRESSED = {"submit", "image", "button"}
 _OTHERS_DO_MORE = re.compile(
@@ -53,7 +57,9 @@ def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
 
     ``url`` is the page's own.
     """
-    if len(body) > LARGEST or (b"<form" not in (lower := body.lower()) and b"refresh" not in lower):
+    if len(body) > LARGEST or not any(
+        sign in body.lower() for sign in (b"<form", b"refresh", b"<a")
+    ):
         return None
     page = LexborHTMLParser(body.decode(charset if _is_known(charset) else "utf-8", "replace"))
     page.strip_tags(["script", "style", "template", "noscript"])
@@ -63,9 +69,14 @@ def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
     if page.css_first("input[type=password], input[type=file], textarea, select") is not None:
         return None
     forms = [form for form in page.css("form") if _leads_home(form, base, url)]
-    if len(forms) > 1 or sum(_is_home(link, base, url) for link in page.css("a[href]")) > FEW_LINKS:
+    links = [link for link in page.css("a[href]") if _is_home(link, base, url)]
+    if len(forms) > 1 or len(links) > FEW_LINKS:
         return None
-    return _of_form(forms[0], base, url) if forms else _refresh(page, base)
+    if forms:
+        return _of_form(forms[0], base, url)
+    leaves = len(page.css("a[href]")) - len(links)
+    is_choice = len(links) == 1 and 0 < leaves <= FEW_LEAVE and urlsplit(url).path in ("", "/")
+    return _refresh(page, base) or (_of_link(links[0], base) if is_choice else None)
 
 
 def _is_known(charset: str) -> bool:
@@ -116,6 +127,13 @@ def _of_form(form: LexborNode, base: Base, url: str) -> Door | None:
         return Door(action, "POST", said)
     bare = action.partition("?")[0]
     return Door(f"{bare}?{said}" if said else bare)
+
+
+def _of_link(link: LexborNode, base: Base) -> Door | None:
+    """Return where a front page's only link to its own site leads; another lets visitors leave."""
+    target = base.join(link.attributes.get("href") or "").partition("#")[0]
+    about = f"{target} {link.text()}".replace(_host(target), "", 1)
+    return None if _OTHERS_DO_MORE.search(about) else Door(target)
 
 
 def _refresh(page: LexborHTMLParser, base: Base) -> Door | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from asyncio import run
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -135,3 +136,49 @@ def test_a_page_of_which_nothing_can_be_read_is_an_error_and_its_bytes_are_kept(
         assert visit.outcome == Outcome.SPIDER_ERROR
     stored = [one.url for one in records(tmp_path / "crawl") if one.type == "response"]
     assert stored == (["http://a.example/"] if inherited == PageLanguage.TARGET else [])
+
+
+COPY = page(THAI, "/") + "<link rel=canonical href=/main>"
+
+
+def test_what_gave_way_is_asked_for_if_its_canonical_url_isn_t_had(tmp_path: Path) -> None:
+    seed, settings = "http://a.example/copy", {"LSWC_FRONTIER": "sqlite", "DOWNLOAD_DELAY": 0}
+    with SetUp(tmp_path, seed, **settings) as crawl:
+        copy, first = read(crawl, COPY)
+        assert first is not None
+        assert first.reading.unwanted == Outcome.CANONICAL
+        assert [offer.url for offer in copy.offers] == ["http://a.example/main"]
+        crawl.parts.commits.commit(copy, Outcome.CANONICAL)
+    with SetUp(tmp_path, seed, **settings) as crawl:
+        main = crawl.visit()
+        assert main.url == "http://a.example/main"
+        crawl.parts.commits.commit(main, "status 404")
+    with SetUp(tmp_path, seed, **settings) as crawl:
+        again, second = read(crawl, COPY)
+        assert again.url == copy.url, "also after a restart"
+        assert second is not None
+        assert second.reading.unwanted is None
+        assert not second.near_duplicate, "it came once"
+
+
+def test_what_the_frontier_has_no_more_is_waited_for_by_nothing(tmp_path: Path) -> None:
+    with SetUp(tmp_path, "http://a.example/copy", DOWNLOAD_DELAY=0) as crawl:
+        copy, _ = read(crawl, COPY)
+        copy.offers = ()
+        crawl.parts.commits.commit(copy, Outcome.CANONICAL)
+        assert crawl.parts.leases.stays()
+        assert crawl.visit().url == copy.url
+
+
+def test_a_front_page_that_was_cut_is_known_in_the_next_run(tmp_path: Path) -> None:
+    settings = {"LSWC_FRONTIER": "sqlite", "DOWNLOAD_DELAY": 0, "LSWC_ARCHIVE": "all"}
+    seeds = "http://a.example/", "http://b.example/x", "http://c.example/"
+    with SetUp(tmp_path, *seeds, **settings) as crawl:
+        for unread in (5, 5, 0):
+            visit, found = read(crawl, page(THAI, "/1"))
+            assert found is not None
+            visit.relevant = True
+            visit.record = dataclasses.replace(found.record(), unread=unread)
+            crawl.parts.commits.commit(visit, Outcome.HTML)
+    with SetUp(tmp_path, *seeds, **settings) as crawl:
+        assert crawl.parts.listings.cut_fronts == {"a.example": "http://a.example/"}

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.guest.learned import FILE, Learned
-from lswc.guest.twins import CONFIRMED, REMEMBERED, VALUES, Twins
+from lswc.guest.twins import CONFIRMED, PAIRS, VALUES, Twins
+from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import simhash
 from lswc.urls import Url, parse
 from tests.scenarios.site import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -42,6 +43,12 @@ def text(seed: object) -> int:
 def show(twins: Twins, one: str, other: str, *paths: str, seed: str = "") -> None:
     for path in paths:
         twins.shown(url(other + path), text(seed or path), one)
+
+
+def give_way(twins: Twins, copy: Url, main: Url, shown: object) -> None:
+    """Let a copy, and then what counts for it, show texts."""
+    twins.canonicals.shown(copy, text(1), main, lambda url: True)
+    twins.canonicals.shown(main, text(shown), None, lambda url: True)
 
 
 def bound(twins: Twins) -> None:
@@ -74,22 +81,19 @@ def test_pages_that_are_all_alike_say_nothing(twins: Twins) -> None:
 def test_a_canonical_url_elsewhere_needs_the_same_text_once(twins: Twins) -> None:
     twins.named(url("mirror.org/1"), url("a.example/1"), redirects=False)
     assert twins.is_empty
-    twins.shown(url("mirror.org/1"), text(1), "a.example")
+    show(twins, "a.example", "mirror.org", "/1")
     assert twins.servers == {"mirror.org": "a.example"}
 
 
 def test_it_leads_to_the_name_that_it_says(twins: Twins) -> None:
     twins.named(url("mirror.org/1"), url("a.example/1"), redirects=False)
-    twins.shown(url("a.example/1"), text(1), "mirror.org")
+    show(twins, "mirror.org", "a.example", "/1")
     assert twins.servers == {"mirror.org": "a.example"}
 
 
 def test_wrong_canonical_urls_say_nothing(twins: Twins) -> None:
     for number in range(9):
         twins.named(url(f"www.a.example/{number}"), url("a.example/"), redirects=False)
-        assert not twins.is_copy(url(f"a.example/{number}"), text(number), url("a.example/"))
-        twins.texts[hash(url(f"a.example/{number}").href)] = text(number)
-    assert not twins.is_copy(url("a.example/"), text("front"), None)
     assert twins.is_empty
 
 
@@ -136,12 +140,10 @@ def test_samples_tell_twins_that_part(twins: Twins) -> None:
     twins.parted = lambda: parted.append(True)
     asked = [n for n in range(1, 99) if not twins.instead(url(f"www.a.example/{n}"), None)]
     assert asked == [1, 2, 4, 8, 16, 32, 64]
-    twins.texts[hash(url("a.example/1").href)] = text("another")
-    assert not twins.is_copy(url("www.a.example/1"), text(1), None)
-    assert not twins.is_copy(url("www.a.example/2"), text(2), None), "the other comes later"
-    twins.texts[hash(url("www.a.example/2").href)] = text(2)
-    assert not parted
-    assert not twins.is_copy(url("a.example/2"), text("yet another"), None)
+    for number in (1, 2):
+        assert not parted
+        copy = url(f"www.a.example/{number}")
+        give_way(twins, copy, url(f"a.example/{number}"), "another")
     assert parted
     assert twins.is_empty
     show(twins, "a.example", "www.a.example", "/5", "/6", "/7")
@@ -153,9 +155,89 @@ def test_links_are_by_the_name_that_counts_once_samples_confirm_it(twins: Twins)
     link = url("www.a.example/x")
     for number in range(CONFIRMED):
         assert twins.link(link) == link
-        twins.texts[hash(url(f"a.example/{number}").href)] = text(number)
-        assert twins.is_copy(url(f"www.a.example/{number}"), text(number), None)
-    assert twins.link(link) == url("a.example/x")
+        copy = url(f"www.a.example/s{number}")
+        give_way(twins, copy, url(f"a.example/s{number}"), 1)
+    links = [twins.link(url(f"www.a.example/{number}")) for number in range(99)]
+    assert 80 < sum(found.server == "a.example" for found in links) < 99, "but for some samples"
+
+
+def test_one_sample_that_is_other_is_followed_by_the_next(twins: Twins) -> None:
+    bound(twins)
+    asked = [n for n in range(1, 20) if not twins.instead(url(f"www.a.example/{n}"), None)]
+    assert asked == [1, 2, 4, 8, 16]
+    give_way(twins, url("www.a.example/x"), url("a.example/x"), "another")
+    assert twins.instead(url("www.a.example/y"), None) is None
+    give_way(twins, url("www.a.example/y"), url("a.example/y"), 1)
+    assert twins.instead(url("www.a.example/z"), None) == url("a.example/z"), "it was one page"
+
+
+def test_the_url_that_counts_for_a_page(twins: Twins) -> None:
+    one = url("www.a.example/1?x=1")
+    assert twins.own(one, None) is None
+    assert twins.own(one, one) is None
+    assert twins.own(one, url("other.example/1")) is None, "of another site"
+    assert twins.own(one, parse("https://www.a.example/1?x=1")) is None, "both are one"
+    assert twins.own(one, url("a.example/2")) == url("a.example/2")
+    bound(twins)
+    assert twins.own(one, None) == url("a.example/1?x=1")
+    assert twins.own(one, url("www.a.example/2")) == url("a.example/2")
+    twins.of_missing(url("a.example/2"))
+    assert twins.own(one, url("www.a.example/2")) is None, "it isn't there"
+
+
+def runs(file: Path, *parts: Callable[[Twins], None]) -> Twins:
+    """Let each part happen in a run of its own; return what the last knows."""
+    for part in parts:
+        learned = Learned(file)
+        twins = Twins(learned)
+        part(twins)
+        learned.close()
+    return twins
+
+
+def test_what_is_too_little_yet_outlives_a_restart(tmp_path: Path) -> None:
+    def alike(number: int) -> Callable[[Twins], None]:
+        return lambda twins: show(twins, "a.example", "www.a.example", f"/{number}")
+
+    def led(path: str) -> Callable[[Twins], None]:
+        old, new = url(f"old.org/{path}"), url(f"a.example/{path}")
+        return lambda twins: twins.named(old, new, redirects=True)
+
+    def token(number: int) -> Callable[[Twins], None]:
+        return lambda twins: session(twins, number, f"zk=a9f3{number}77bc0")
+
+    def sampled(number: int, shown: object = 1) -> Callable[[Twins], None]:
+        copy, main = url(f"www.a.example/s{number}"), url(f"a.example/s{number}")
+        return lambda twins: give_way(twins, copy, main, shown)
+
+    file = tmp_path / FILE
+    assert runs(file, alike(1), alike(2)).servers == {"www.a.example": "a.example"}
+    assert runs(file, led("1"), led("2")).servers["old.org"] == "a.example"
+    assert runs(file, *map(token, range(VALUES))).parameters
+    link = url("www.a.example/x")
+    asked: list[Url | None] = []
+    for _ in range(9):
+        runs(file, lambda twins: asked.extend(twins.instead(link, None) for _ in range(2)))
+    assert asked.count(None) == 3, "as in one run: the first, second and fourth"
+    assert runs(file, *map(sampled, range(CONFIRMED))).link(link) != link
+    assert not runs(file, sampled(97, "x"), sampled(98, "y")).servers.get("www.a.example")
+
+
+def test_what_was_recorded_is_evidence_in_the_next_run(twins: Twins) -> None:
+    twins.load([("http://a.example/1", text("/1")), ("http://b.example/2", text("/2"))])
+    assert list(twins.places.values()) == ["a.example", "b.example"]
+    said = twins.canonicals.shown(url("a.example/3"), text("/1"), url("a.example/1"), never)
+    assert said == (Outcome.COPY, url("a.example/1"))
+
+
+def never(url: Url) -> bool:
+    return False
+
+
+def test_too_many_pairs_are_forgotten(twins: Twins, learned: Learned) -> None:
+    for number in range(PAIRS + 1):
+        twins.named(url(f"{number}.example/1"), url(f"b{number}.example/1"), redirects=False)
+    assert len(learned.keys("seen alike")) == 1
 
 
 def session(twins: Twins, number: int, query: str, more: str = "") -> None:
@@ -171,6 +253,16 @@ def test_a_parameter_with_another_token_on_each_page_is_left_out(twins: Twins) -
     assert twins.canonical(url("b.example/1?zk=0123456789abcdef")).query
 
 
+def test_a_session_in_the_path_is_left_out(twins: Twins) -> None:
+    for number in range(VALUES):
+        links = [url(f"a.example/{n};q=a9f3{number}77bc0;x=1/y") for n in range(10)]
+        twins.visited(url(f"a.example/p{number}"), links)
+    assert twins.canonical(url("a.example/1;q=0a1b2c3d4e;x=1/y?q=2")) == url(
+        "a.example/1;x=1/y?q=2"
+    )
+    assert twins.canonical(url("a.example/1;x=1")) == url("a.example/1;x=1")
+
+
 @pytest.mark.parametrize(
     "query", ["lang=th", "zk=a9f30077bc0", "page=%d", "id=1234%d", "q=กขค%d", "%d", ""]
 )
@@ -184,26 +276,15 @@ def test_a_parameter_that_only_copies_have_is_left_out(twins: Twins) -> None:
     for number in range(VALUES):
         assert twins.is_empty
         main, copy = url(f"a.example/{number}?id=1"), url(f"a.example/{number}?id=1&view=list")
-        assert not twins.is_copy(copy, text(number), main), "what comes first is recorded"
-        twins.texts[hash(copy.href)] = text(number)
-        assert twins.is_copy(main, text(number), None)
+        give_way(twins, copy, main, 1)
     assert twins.parameters == {"a.example": frozenset({"view"})}
 
 
 def test_a_canonical_url_with_another_value_leaves_nothing_out(twins: Twins) -> None:
     for number in range(9):
         main, copy = url(f"a.example/{number}?page=1"), url(f"a.example/{number}?page=2")
-        twins.texts[hash(main.href)] = text(number)
-        assert twins.is_copy(copy, text(number), main)
+        give_way(twins, copy, main, 1)
     assert twins.is_empty
-
-
-def test_what_is_remembered_is_bounded(twins: Twins) -> None:
-    for number in range(REMEMBERED + 1):
-        twins.texts[number] = 0
-    twins.bound()
-    assert len(twins.texts) == REMEMBERED // 2 + 1
-    assert REMEMBERED in twins.texts
 
 
 def test_a_parameter_that_a_server_puts_back_is_left_in(twins: Twins) -> None:

@@ -47,6 +47,7 @@ def test_a_doorway_says_what_its_button_asks_for(html: str, expected: Door) -> N
         "<form><input type=radio name=t><button>In</button></form>",
         "<form><button>Yes</button><button>No</button></form>",
         "<form></form>",
+        "<a href=/in>Enter</a><a href=//bye.example/>Leave</a>",
         "<form action=/account/delete method=post><button>OK</button></form>",
         "<form method=post action=/list><input type=hidden name=op value=unsubscribe><button>OK",
         "<form method=post><input type=hidden name=x value=checkout><button>OK</button></form>",
@@ -69,3 +70,19 @@ def test_other_pages_are_none(html: str) -> None:
 def test_any_charset_is_read(charset: str) -> None:
     html = b"<form action=/in method=post><button>\xe0\xb9\x80\xff</button></form>"
     assert door(html, PAGE, charset) == Door("http://a.example/in", "POST")
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<a href=/in#x>Enter</a><a href=//bye.example/>Leave</a>", "http://a.example/in"),
+        ("<a href=/in>Enter</a>", ""),
+        ("<a href=/in>Enter</a><a href=/x>x</a><a href=//bye.example/>Leave</a>", ""),
+        ("<a href=/logout>Out</a><a href=//bye.example/>Leave</a>", ""),
+        ("<a href=/in>Sign in</a><a href=//bye.example/>Leave</a>", ""),
+        ("<a href=/in>Enter</a>" + "<a href=//bye.example/>Leave</a>" * 3, ""),
+    ],
+)
+def test_a_front_page_of_two_links_may_be_a_doorway(html: str, expected: str) -> None:
+    said = door(html.encode(), "http://a.example/")
+    assert (said.url if said else "") == expected

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.language.base_url import Base
+from lswc.language.html import ParsedLink
 from lswc.reading.other_links import MOST, of_headers, of_scripts
 from tests.reading.test_page import THAI, page
 
@@ -44,6 +45,8 @@ def test_links_of_headers(name: str, value: str, expected: list[tuple[str, str]]
         ("<div onclick='window.location.href = \"/x\";'>", ["/x"]),
         ("<div onclick='location.assign(&quot;x/y&quot;)'>", ["/news/x/y"]),
         ("<div onClick='document.location=\"//b.test/\"'>", ["http://b.test/"]),
+        ("<div ONCLICK=\"location='/x'\"><div\nonclick=\"location='/y'\">", ["/x", "/y"]),
+        ("<div xonclick=\"location='/x'\"><div onclick>location='/x'", []),
         ("<div onclick=\"location='/x/' + id\">", []),
         ("<div onclick=\"alert('/x')\">", []),
         ("<div data-href='#a'><div data-href=''><div data-href='{{url}}'>", []),
@@ -53,7 +56,9 @@ def test_links_of_headers(name: str, value: str, expected: list[tuple[str, str]]
     ],
 )
 def test_links_that_only_scripts_read(html: str, expected: list[str]) -> None:
-    found = of_scripts(html.encode(), Base(HERE), ["http://www.one.co.th/had"])
+    found = of_scripts(
+        html.encode(), Base(HERE), [ParsedLink("http://www.one.co.th/had", "", False)]
+    )
     assert [link.url.removeprefix("http://www.one.co.th") for link in found] == expected
 
 

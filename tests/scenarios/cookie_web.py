@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from random import Random
-from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from typing_extensions import override
 
-from tests.resolvers import ToLoopback
+from tests.scenarios.host_web import HostWeb
 from tests.scenarios.site import ENGLISH, THAI, words
-from tests.web_server import QuietHandler, WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PORT = "COOKIE_WEB_PORT"
-"""The environment variable with the port of loopback that all hosts are on."""
+    from tests.scenarios.host_web import Answered, Asked
 
 PAGES = 8
 """Pages of a host, besides its front page."""
 
 OWN = "<i></i>"
 """Stands in pages for what no other page says."""
-
-Answered = tuple[int, str, list[tuple[str, str]]]
 
 
 class Cookies(dict[str, str]):
@@ -53,63 +46,26 @@ def notice(more: str) -> Answered:
     return 200, f"<title>Wait</title><p>{THAI}</p>{more}", []
 
 
-class CookieWeb:
-    """The hosts of this web; ``order`` shuffles the links of pages.
-
-    ``asked`` counts requests for them, and ``cookies`` has what each said.
-    """
+class CookieWeb(HostWeb):
+    """The hosts of this web; ``order`` shuffles the links of pages."""
 
     def __init__(self, order: int = 0) -> None:
+        super().__init__()
         self.order = list(range(PAGES))
         Random(order).shuffle(self.order)
-        self.asked: Counter[str] = Counter()
-        self.cookies: dict[str, list[str]] = {}
-        self._lock = Lock()
         self._sessions = 0
 
-        def answer(host: str, method: str, path: str, body: str, said: str) -> Answered:
-            if path == "/robots.txt" or path.startswith("/.well-known"):
-                return 404, "", []
-            with self._lock:
-                self.asked[host] += 1
-                self.cookies.setdefault(host, []).append(said)
-            found: Callable[..., Answered] = getattr(self, host.partition(".")[0])
-            status, html, headers = found(method, path, body, Cookies(said))
-            own = words(host + path) if THAI in html else f"{host[:4]}{path[2:]} " * 60
-            return status, html.replace(OWN, own), headers
-
-        class Handler(QuietHandler):
-            @override
-            def do_GET(self) -> None:
-                size = int(self.headers["Content-Length"] or 0)
-                body = self.rfile.read(size).decode()
-                host = self.headers["Host"].partition(":")[0]
-                said = self.headers["Cookie"] or ""
-                status, html, headers = answer(host, self.command, self.path, body, said)
-                self.send_response(status)
-                for name, value in headers:
-                    self.send_header(name, value)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(html.encode())))
-                self.end_headers()
-                self.wfile.write(html.encode())
-
-            def do_POST(self) -> None:  # noqa: N802
-                self.do_GET()
-
-        self._server = WebServer(Handler)
-
-    def __enter__(self) -> CookieWeb:
-        self._server.start()
-        os.environ[PORT] = str(self._server.server_port)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.stop()
-        del os.environ[PORT]
+    @override
+    def answer(self, asked: Asked) -> Answered:
+        host, path = asked.host, asked.target
+        found: Callable[..., Answered] = getattr(self, host.partition(".")[0])
+        status, html, headers = found(asked.method, path, asked.body, Cookies(asked.cookie))
+        text = str(html)
+        own = words(host + path) if THAI in text else f"{host[:4]}{path[2:]} " * 60
+        return status, text.replace(OWN, own), headers
 
     def _session(self) -> str:
-        with self._lock:
+        with self.lock:
             self._sessions += 1
             return f"s{self._sessions:030}"
 
@@ -165,7 +121,7 @@ class CookieWeb:
 
     def expiring(self, method: str, path: str, body: str, cookies: Cookies) -> Answered:
         """Wants another session after some pages."""
-        with self._lock:
+        with self.lock:
             number = int(cookies.get("sid", "s0")[1:])
             good = self.asked["expiring.example"] - number < 5 and number > 0
             now = self.asked["expiring.example"]
@@ -312,11 +268,3 @@ class CookieWeb:
         many = [f"c{n}=1; Path=/" for n in range(300)]
         others = ["x=1; Domain=example", "y=2; Domain=other.example", f"z={'z' * 9_000}; Path=/"]
         return redirect(path, *others, *many)
-
-
-class Resolver(ToLoopback):
-    """Leads each name to this web."""
-
-    @override
-    def port(self, name: str, port: int) -> int:
-        return int(os.environ[PORT])

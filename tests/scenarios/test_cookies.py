@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.archive.reading import records
 from tests.scenarios.cookie_web import PAGES, CookieWeb
-from tests.scenarios.site import Site, run
+from tests.scenarios.host_web import by_host
+from tests.scenarios.site import Site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,32 +26,9 @@ WHOLE = PAGES + 1
 
 def crawl(site: Site, order: int, *hosts: str, **settings: object) -> CookieWeb:
     """Crawl hosts whose pages name their links in one of many orders."""
-    site.folder.parent.mkdir(exist_ok=True)
-    seeds = site.folder.parent / "seeds.txt"
-    seeds.write_text("\n".join(f"http://{host}.example/" for host in hosts))
     with CookieWeb(order) as web:
-        command = site.command(
-            "-a", f"seeds={seeds}",
-            LSWC_CONTACT="https://library.example/",
-            TWISTED_DNS_RESOLVER="tests.scenarios.cookie_web.Resolver",
-            LSWC_MAX_PER_ADDRESS=0,
-            LSWC_MAX_DUPLICATES=0,
-            LSWC_REQUISITES="none",
-            **settings,
-        )  # fmt: skip
-        at = command.index(f"LSWC_WEB={site.web}")
-        del command[at - 1 : at + 1]
-        done = run(command)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
+        web.crawl(site, hosts, LSWC_MAX_DUPLICATES=0, **settings)
     return web
-
-
-def by_host(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found = defaultdict(list)
-    for record in records:
-        found[str(urlsplit(record["url"]).hostname).partition(".")[0]].append(record)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from typing_extensions import override
 
-from tests.resolvers import ToLoopback
+from tests.scenarios.host_web import HostWeb
 from tests.scenarios.site import THAI, words
-from tests.web_server import QuietHandler, WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-PORT = "TWIN_WEB_PORT"
-"""The environment variable with the port of loopback that all hosts are on."""
+    from tests.scenarios.host_web import Answered, Asked
 
-PAGES = 60
+PAGES = 40
 """Pages of a site, besides its front page."""
-
-Answered = tuple[int, str, dict[str, str]]
 
 
 def page(seed: str, links: Iterable[str], head: str = "") -> Answered:
@@ -32,7 +25,7 @@ def page(seed: str, links: Iterable[str], head: str = "") -> Answered:
     html = (
         f"<html lang=th><head>{head}<title>{seed}</title></head><p>{THAI}{words(seed)}<ul>{listed}"
     )
-    return 200, html, {}
+    return 200, html, []
 
 
 def number_of(path: str) -> int | None:
@@ -40,54 +33,20 @@ def number_of(path: str) -> int | None:
     return int(name) if name.isdecimal() and int(name) < PAGES else None
 
 
-class TwinWeb:
-    """``asked`` counts the requests for pages by host."""
+class TwinWeb(HostWeb):
+    """The hosts of this web, each with and without www."""
 
-    def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
-        self._lock = Lock()
-        self._visits = 0
-
-        def answer(host: str, target: str) -> Answered:
-            if target == "/robots.txt" or target.startswith("/.well-known"):
-                return 404, "", {}
-            with self._lock:
-                self.asked[host] += 1
-                self._visits += 1
-            kind = host.removeprefix("www.").partition(".")[0]
-            found: Callable[[str, str, str], Answered] = getattr(self, kind)
-            path, _, query = target.partition("?")
-            return found(host, path, query)
-
-        class Handler(QuietHandler):
-            @override
-            def do_GET(self) -> None:
-                host = self.headers["Host"].partition(":")[0]
-                status, html, headers = answer(host, self.path)
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(html.encode())))
-                self.end_headers()
-                self.wfile.write(html.encode())
-
-        self._server = WebServer(Handler)
-
-    def __enter__(self) -> TwinWeb:
-        self._server.start()
-        os.environ[PORT] = str(self._server.server_port)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.stop()
-        del os.environ[PORT]
+    @override
+    def answer(self, asked: Asked) -> Answered:
+        kind = asked.host.removeprefix("www.").partition(".")[0]
+        found: Callable[[str, str, str], Answered] = getattr(self, kind)
+        return found(asked.host, asked.path, asked.query)
 
     def _both(self, names: tuple[str, str], site: str, path: str, *more: str) -> Answered:
         links = [f"http://{name}/p{n}" for n in range(PAGES) for name in names]
         found = number_of(path)
         if path != "/" and found is None:
-            return 404, "", {}
+            return 404, "", []
         return page(f"{site}{path}", [*links, *more])
 
     def pair(self, host: str, path: str, query: str) -> Answered:
@@ -107,7 +66,7 @@ class TwinWeb:
     def moved(self, host: str, path: str, query: str) -> Answered:
         """A site whose bare name redirects to www, and whose pages link to the bare one."""
         if not host.startswith("www."):
-            return 301, "", {"Location": f"http://www.moved.example{path}"}
+            return 301, "", [("Location", f"http://www.moved.example{path}")]
         return self._both(("moved.example", "www.moved.example"), "moved", path)
 
     def parting(self, host: str, path: str, query: str) -> Answered:
@@ -129,7 +88,8 @@ class TwinWeb:
 
     def session(self, host: str, path: str, query: str) -> Answered:
         """Links with a session that is another one on each page, under a name nobody knows."""
-        token = f"a{self._visits:06d}9z{self._visits * 7919:08d}"
+        visits = self.asked.total()
+        token = f"a{visits:06d}9z{visits * 7919:08d}"
         links = [f"/p{n}?zkid={token}&x=1" for n in range(PAGES)]
         return page(f"session{path}", links)
 
@@ -137,11 +97,3 @@ class TwinWeb:
         """Pages that are told apart by a parameter with long values."""
         number = (parse_qs(urlsplit(f"?{query}").query).get("id") or ["front"])[0]
         return page(f"query{number}", [f"/show?id=article{n:08d}x" for n in range(PAGES)])
-
-
-class Resolver(ToLoopback):
-    """Leads each name to this web."""
-
-    @override
-    def port(self, name: str, port: int) -> int:
-        return int(os.environ[PORT])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.crawl.web.shapes import Shape
 from lswc.errors import ConfigError
+from lswc.outcomes import REDIRECTS
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -85,6 +86,6 @@ def _language(tag: str) -> str:
 
 
 def _redirect(status: int, location: str) -> tuple[int, str]:
-    if status not in (301, 302, 303, 307, 308):
+    if status not in REDIRECTS:
         raise ValueError(f"not a redirect's status: {status!r}")
     return status, location

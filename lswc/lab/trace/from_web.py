@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 from lswc.archive.http_message import LARGEST, HttpResponse
 from lswc.guest.robots_txt import RobotsRules
 from lswc.lab.trace.builder import TraceBuilder, name_of
-from lswc.outcomes import Outcome
+from lswc.outcomes import REDIRECTS, Outcome
 from lswc.progress import Say, silent
 from lswc.reading.page import without_closed
 from lswc.strategy import PageLanguage
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lswc.safety.server_limits import Limits
     from lswc.urls import Url
 
-REDIRECTS = (301, 302, 303, 307, 308)
 AGENT = "lswc"
 """What robots.txt rules are asked for."""
 
