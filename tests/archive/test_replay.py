@@ -30,6 +30,7 @@ from tests.archive.replaying import (
     pywb,
     replaywebpage,
     seen,
+    shown_by_replaywebpage,
 )
 from tests.corpus.test_documents import ZAWGYI
 from tests.scenarios.site import THAI, Site, page, run
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
-
-    from playwright.sync_api import Frame, Page
 
     Serve = Callable[[Path], AbstractContextManager[int]]
 
@@ -130,16 +129,10 @@ def test_replaywebpage_opens_a_wacz_file_and_nothing_is_missing(
     command = demo.command()
     run([*command[: command.index("crawl")], "wacz", str(demo.folder), "--out", str(out)])
 
-    def replayed(view: Page) -> Frame:
-        framed = view.frame_locator("replay-web-page iframe").frame_locator("iframe")
-        framed.locator("h1").wait_for()
-        view.wait_for_load_state("networkidle")
-        return view.frames[-1]
-
     with serve(demo.web) as port, chromium(live(port)) as browser:
         before = seen(browser, url)
     with replaywebpage(out, tmp_path / "site") as address, chromium(OFFLINE) as browser:
-        after = seen(browser, address + url, replayed)
+        after = seen(browser, address + url, shown_by_replaywebpage)
     assert len(before.loaded) > 7
     assert before.loaded - after.loaded == set()
     assert before.difference(after) <= TOLERATED
