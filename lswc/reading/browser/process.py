@@ -93,7 +93,6 @@ _ARGUMENTS = (
     "--disable-speech-api",
     "--disable-notifications",
     "--mute-audio",
-    "--blink-settings=imagesEnabled=false",
     "--renderer-process-limit=2",
     "--js-flags=--max-old-space-size=512",
 )
