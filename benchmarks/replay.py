@@ -61,7 +61,7 @@ def archived(crawl: Path) -> set[str]:
         url.partition("//")[2]
         for index in crawl.glob("warc/*.cdxj")
         for url, entry in entries(index)
-        if entry.get("status") in ("200", None)
+        if entry.get("status") in ("200", "206", None)
     }
 
 

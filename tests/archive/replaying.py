@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     @property
     def loaded(self) -> set[str]:
         """The files that came, named without their scheme."""
-        return {_bare(url) for url, status in self.files.items() if status in (200, 304)}
+        return {_bare(url) for url, status in self.files.items() if status in (200, 206, 304)}
 
     def difference(self, other: Seen) -> float:
         """Return the share of pixels that differ."""
