@@ -73,8 +73,10 @@ def check_job(settings: BaseSettings, given: Iterable[str], here: Path) -> None:
     ``given`` are the names of the settings. What the project's ``LSWC_JOBS_MAY`` names is allowed.
     Raises ConfigError.
     """
-    allowed = {name.strip() for name in settings.getlist(ALLOWED)}
-    for name in sorted(set(given) - allowed):
+    given = set(given)
+    # What a job allows itself counts for nothing, and it hides what the project says.
+    allowed = set() if ALLOWED in given else {name.strip() for name in settings.getlist(ALLOWED)}
+    for name in sorted(given - allowed, key=lambda name: (name != ALLOWED, name)):
         if name == ALLOWED or runs(name, settings.get(name)):
             what = "runs something"
         elif name in _PLACES and not all(_is_in(one, here) for one in _named(settings.get(name))):

@@ -283,7 +283,7 @@ def test_the_player_opens_a_capture_in_one_press(recrawled: tuple[Site, dict[str
                 title.click()
                 framed = view.frame_locator("replay-web-page iframe")
                 shown = framed.frame_locator("iframe").locator("body")
-                expect(shown).to_contain_text(text, timeout=60_000)
+                expect(shown).to_contain_text(text, timeout=300_000)
         serving.shutdown()
         serving.server_close()
 
@@ -353,6 +353,7 @@ def test_sound_and_video_play_in_replaywebpage(playing: tuple[Site, str], tmp_pa
         chromium(OFFLINE) as browser,
     ):
         view = browser.new_page()
+        view.set_default_timeout(300_000)
         view.goto(address + url)
         assert shown_by_replaywebpage(view).evaluate(PLAYED) == [60, True, 64]
 
@@ -381,5 +382,5 @@ def test_a_press_in_the_live_page_opens_the_capture(site: Site) -> None:
         with view.context.expect_page() as opened:
             view.get_by_role("link", name="as it was").first.click()
         framed = opened.value.frame_locator("replay-web-page iframe").frame_locator("iframe")
-        expect(framed.locator("body")).to_contain_text(THAI.split()[0], timeout=60_000)
+        expect(framed.locator("body")).to_contain_text(THAI.split()[0], timeout=300_000)
         assert opened.value.url.startswith(addresses["replay"])

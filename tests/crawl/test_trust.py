@@ -57,7 +57,11 @@ def test_a_job_may_run_nothing_and_write_nowhere_else(
         return
     with pytest.raises(ConfigError, match=f"{name} .*no job may say so"):
         check_job(settings, [name], tmp_path)
-    if name != "LSWC_JOBS_MAY":
+    if name == "LSWC_JOBS_MAY":
+        allows_itself = Settings({name: f"LSWC_ON_END,{name}", "LSWC_ON_END": "x"})
+        with pytest.raises(ConfigError, match=name):
+            check_job(allows_itself, [name, "LSWC_ON_END"], tmp_path)
+    else:
         check_job(Settings({name: value, "LSWC_JOBS_MAY": f"x, {name}"}), [name], tmp_path)
 
 
