@@ -143,6 +143,10 @@ LSWC_METRICS = ""
 # What is told of the end of a crawl, with its summary as JSON: a command, run without a shell, such
 # as `mail -s "the crawl" me@library.example`, or a web address (operations.md#how-it-ends).
 LSWC_ON_END = ""
+# Settings that a job of scrapyd's may give though they run something, or name a place outside the
+# folder that scrapyd runs in: `LSWC_ON_END`, classes, modules. Only the project's own settings say
+# so (safety.md#who-may-run-something).
+LSWC_JOBS_MAY: list[str] = []
 
 # A good guest
 

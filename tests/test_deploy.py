@@ -10,11 +10,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from base64 import b64encode
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 import yaml
@@ -214,8 +215,12 @@ def scrapyd(place: Path) -> Iterator[str]:
     log.close()
 
 
-def ask(url: str, given: list[tuple[str, str]] | None = None) -> dict[str, Any]:
-    with urlopen(url, urlencode(given).encode() if given else None, timeout=BRAKE) as answer:
+def ask(place: Path, url: str, given: list[tuple[str, str]] | None = None) -> dict[str, Any]:
+    password = (place / "crawls" / "scrapyd" / "password").read_text().strip()
+    known = b64encode(f"lswc:{password}".encode()).decode()
+    body = urlencode(given).encode() if given else None
+    asked = Request(url, body, {"Authorization": f"Basic {known}"})
+    with urlopen(asked, timeout=BRAKE) as answer:
         found: dict[str, Any] = json.load(answer)
     return found
 
@@ -225,17 +230,17 @@ def test_scrapyd_has_the_installed_project(place: Path, scrapyd: str) -> None:
     health = SERVICES["scrapyd"]["healthcheck"]["test"][3]
     check = [sys.executable, "-c", health.replace("http://127.0.0.1:6800/", scrapyd)]
     for _ in range(1_500):
-        if not subprocess.run(check, check=False, capture_output=True).returncode:
+        if not subprocess.run(check, cwd=place, check=False, capture_output=True).returncode:
             break
         sleep(0.2)
     given = [
         ("project", "lswc"), ("spider", "lswc"), ("lang", "th"),
-        ("seeds", str(place / "seeds.txt")), ("setting", f"LSWC_WEB={place / 'web'}"),
-        ("setting", "DOWNLOAD_DELAY=0"), ("setting", f"LSWC_CRAWL={place / 'crawls' / 'th'}"),
+        ("seeds", str(place / "seeds.txt")), ("setting", "LSWC_WEB=web"),
+        ("setting", "DOWNLOAD_DELAY=0"), ("setting", "LSWC_CRAWL=crawls/th"),
     ]  # fmt: skip
-    assert ask(f"{scrapyd}schedule.json", given)["status"] == "ok"
+    assert ask(place, f"{scrapyd}schedule.json", given)["status"] == "ok"
     for _ in range(1_500):
-        if ask(f"{scrapyd}listjobs.json?project=lswc")["finished"]:
+        if ask(place, f"{scrapyd}listjobs.json?project=lswc")["finished"]:
             break
         sleep(0.2)
     assert crawled(place / "crawls" / "th") == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
+
+EARLIER_SOFTWARE = "earlier-software"
+"""What that file has of a crawl that other versions ran before: as ``software``, a list."""
+
+logger = logging.getLogger(__name__)
 
 
 def wanted_of(crawl: Path) -> Wanted:
@@ -127,7 +133,25 @@ def _name(place: object) -> object:
 
 
 def keep(crawl: Path, settings: Mapping[str, object]) -> None:
-    """Write what a crawl is run with into its folder. Raises LswcError."""
-    path = crawl / SETTINGS
+    """Write what a crawl is run with into its folder, and which versions ran it before.
+
+    Raises LswcError.
+    """
+    path, before = crawl / SETTINGS, _earlier_software(crawl, settings.get("software"))
+    about = {**settings, EARLIER_SOFTWARE: before} if before else settings
     with writing(path):
-        path.write_text(json.dumps(settings, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        path.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def _earlier_software(crawl: Path, now: object) -> list[str]:
+    """Return the other versions that ran a crawl, the latest last; it says so if one is new."""
+    try:
+        found = json.loads((crawl / SETTINGS).read_text("utf-8"))
+        latest, before = found["software"], found.get(EARLIER_SOFTWARE, [])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    before = [one for one in before if isinstance(one, str)] if isinstance(before, list) else []
+    if not isinstance(latest, str) or latest == now:
+        return before
+    logger.info("%s was run by %s before, and goes on with %s", crawl, latest, now)
+    return [*(one for one in before if one not in (latest, now)), latest]

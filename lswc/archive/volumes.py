@@ -49,6 +49,7 @@ _NAME = re.compile(r"\.(warc|arc)(\.(gz|zst|lz4))?(\.open)?$|\.wacz$", re.IGNORE
 _LENGTH = re.compile(rb"\r\nContent-Length: *(\d{1,15})", re.IGNORECASE)
 _MEMBERS = {"gz": 31, "deflate": -15}  # as zlib calls these forms
 _HEAD = 1 << 16
+_NEAR = 32  # bytes that are unpacked at once: what comes before damage counts
 _PIECE = 1 << 20
 _ANY = WarcRecordType.any_type
 _LENGTHS = Struct("<HH")  # of a name, and of what follows it
@@ -61,11 +62,20 @@ def is_archive(path: Path) -> bool:
 
 
 def begins_as_archive(path: Path) -> bool:
-    """Tell by its bytes whether a file is one of records, or an index of one. Raises OSError."""
+    """Tell by its bytes whether a file is one of records, or an index of one.
+
+    Raises OSError, and ArchiveError for a pipe, which would be waited for.
+    """
+    _check_file(path)
     with path.open("rb") as file:
         head = file.read(_HEAD)
     text = _begins(head) if head.startswith(_GZIP) else head
     return text.startswith((_WARC, BEGIN)) or _is_index(text) or _is_packed(head)
+
+
+def _check_file(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise ArchiveError(f"{path} is a folder, a pipe or a device, not a file")
 
 
 def _is_index(text: bytes) -> bool:
@@ -174,6 +184,7 @@ class Volume:
 
 def volumes_of(path: Path) -> list[Volume]:
     """Return the volumes that a file is, or holds. Raises ArchiveError for what is no archive."""
+    _check_file(path)
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
@@ -220,10 +231,14 @@ def _is_bare_arc(path: Path) -> bool:
 
 
 def _begins(head: bytes) -> bytes:
-    """Return what a member of gzip begins with; nothing if it is damaged."""
-    with suppress(zlib.error):
-        return zlib.decompressobj(31).decompress(head, _HEAD)
-    return b""
+    """Return what a member of gzip begins with, as far as it can be unpacked."""
+    member, text = zlib.decompressobj(31), b""
+    with suppress(zlib.error):  # what comes after it may be whole
+        for at in range(0, len(head), _NEAR):
+            text += member.decompress(head[at : at + _NEAR], _HEAD - len(text) or 1)
+            if member.eof or len(text) >= _HEAD:
+                break
+    return text
 
 
 def _packing(head: bytes) -> str:

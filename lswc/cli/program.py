@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from lswc import __version__
 from lswc.cli.command import CONTACT, PROGRAM
-from lswc.cli.running import DETAILS, DRY_RUN, JSON
+from lswc.cli.running import DETAILS, DRY_RUN, JSON, TRUST
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
         add("--seeds", metavar="FILE", help="one URL a line, instead of the shipped ones")
         add("--web", metavar="FOLDER", help="a frozen web, instead of the real one (LSWC_WEB)")
         add("--into", metavar="FOLDER", help="the crawl's folder, crawls/LANG if not given")
+        add("--trust", action="store_true", help=TRUST)
     else:
         add("--fresh", action="store_true", help="begin anew: what crawls/demo holds is deleted")
     add("--profile", metavar="NAME", help="which strategy, with its settings (LSWC_PROFILE)")
@@ -262,7 +263,7 @@ def crawl_arguments(options: Namespace) -> list[str]:
     for name in ("loglevel", "logfile"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
-    flags = ("details", "json", "dry_run", "fresh", "demo")
+    flags = ("details", "json", "dry_run", "trust", "fresh", "demo")
     given_flags = [name for name in flags if getattr(options, name, False)]
     return [*arguments, *(f"--{name.replace('_', '-')}" for name in given_flags)]
 

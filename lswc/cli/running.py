@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import BaseRunSpiderCommand
-from scrapy.settings import default_settings
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from lswc.cli.command import program
 from lswc.cli.tables import plain, terminal
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import Settings
 
+    from lswc.crawl.crawl_file import CrawlFile
     from lswc.crawl.spider import LswcSpider
 
 
@@ -49,6 +50,7 @@ class RunsSpider(BaseRunSpiderCommand):
         parser.add_argument("--json", action="store_true", help=JSON)
         parser.add_argument("--file", metavar="FILE", help="a crawl file, of `lswc new`")
         parser.add_argument("--dry-run", action="store_true", help=DRY_RUN)
+        parser.add_argument("--trust", action="store_true", help=TRUST)
         parser.add_argument("--fresh", action="store_true", help=SUPPRESS)  # of `lswc demo`
         parser.add_argument("--demo", action="store_true", help=SUPPRESS)  # that was called
 
@@ -90,13 +92,19 @@ class RunsSpider(BaseRunSpiderCommand):
         self, settings: Settings, spider: type[LswcSpider], opts: argparse.Namespace
     ) -> None:
         """Take in the crawl file, if there is one, and find mistakes. Raises LswcError."""
-        from lswc.crawl import crawl_file
+        from lswc.crawl import crawl_file, trust
         from lswc.crawl.crawl_folder import begun_anew
+        from lswc.crawl.placement import under_scrapyd
 
         file = crawl_file.read(Path(opts.file)) if opts.file else None
         if file is not None:
+            _check_trust(file, opts)
             opts.spargs = {**file.arguments, **opts.spargs}
             settings.setdict(file.settings, crawl_file.PRIORITY)
+        else:
+            given = (n for n in settings if settings.getpriority(n) == _OF_COMMAND)
+            if under_scrapyd():
+                trust.check_job(settings, given, Path.cwd())
         try:
             folder = Path(settings.get("LSWC_CRAWL") or "")
             with begun_anew(folder) if opts.fresh else nullcontext():
@@ -183,9 +191,13 @@ JSON = "print the summary as JSON, as summary.json has it"
 DRY_RUN = "print the settings, where each comes from, and the first URLs; fetch nothing"
 """Help of the option."""
 
+TRUST = "run what a crawl file names: commands, classes, modules"
+"""Help of the option."""
+
 _TALKERS = ("lswc", "scrapy", "twisted")
 """Loggers that have something to say of every page."""
 
+_OF_COMMAND = SETTINGS_PRIORITIES["cmdline"]
 _GARBAGE = 5_000
 """Objects that are made before Python looks for circles among them: what 50 pages make."""
 
@@ -227,8 +239,29 @@ def _check_json(given: Iterable[str]) -> None:
             raise ConfigError(f"{name} must be a dictionary as JSON, such as {like}, not {value!r}")
 
 
+def _check_trust(file: CrawlFile, opts: argparse.Namespace) -> None:
+    """Let a file run something only if its user wants that: it may be another's.
+
+    Raises ConfigError.
+    """
+    from lswc.crawl import trust
+
+    running = trust.running(file.settings)
+    for name, value in running.items():
+        if opts.dry_run:
+            print(f"runs: {name} = {value!r}")
+    if not running or opts.trust or opts.dry_run:
+        return
+    named = ", ".join(f"{name} = {value!r}" for name, value in running.items())
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
+        print(f"{file.path} runs: {named}", file=sys.stderr)
+        if input("Do you trust who wrote it? [y/N] ").strip().lower() in ("y", "yes"):
+            return
+    raise ConfigError(f"{file.path} runs {named}: say --trust if you trust who wrote it")
+
+
 def _refuse_options(opts: argparse.Namespace) -> None:
     """Raise ConfigError for an option that means nothing to a spider that isn't lswc's."""
-    for name in ("details", "json", "file", "dry_run"):
+    for name in ("details", "json", "file", "dry_run", "trust"):
         if getattr(opts, name):
             raise ConfigError(f"--{name.replace('_', '-')} is for crawls of lswc's only")

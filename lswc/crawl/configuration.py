@@ -273,6 +273,7 @@ _PRIVATE = {
     "LSWC_FRONTIER",
     "LSWC_CRAWL",
     "LSWC_ON_END",
+    "LSWC_JOBS_MAY",
 }  # may hold a password; says nothing elsewhere
 
 

@@ -245,7 +245,7 @@ class Pages:
         if reading.unwanted or (visit.opt_outs and self.crawl.withholds(visit.opt_outs)):
             visit.withhold()
             page.reason = ""
-        elif is_kept and (any(reading.needed) or visit.fetched or visit.scripts):
+        elif is_kept and (any(reading.needed) or visit.fetched or visit.scripts or visit.named):
             self.requisites.need(visit, reading.needed, 1)
         if page.reason:
             visit.tally[_LINKED_DOCUMENTS, "archived"] += 1

@@ -12,13 +12,14 @@ import msgspec
 from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 from lswc.processes import MAX_ANSWER, Letters, in_time, letter, started
-from lswc.reading.reader_messages import Answer, answered
+from lswc.reading.reader_messages import Answer, Asked, answered, protocol
 from lswc.safety.content_types import Kind, declared_type, file_name, kind_of
+from lswc.urls import Url
 
 if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.reading.page import PageReading
-    from lswc.reading.reader_messages import AnyAsked, Asked, AskedListing, AskedRequisite
+    from lswc.reading.reader_messages import AnyAsked, AskedListing, AskedRequisite
 
 _START_SECONDS = 120  # of a process that isn't asked for anything yet, on a machine at its limits
 
@@ -35,10 +36,12 @@ MAX_READING = 60.0
 
 logger = logging.getLogger(__name__)
 _answer = msgspec.msgpack.Decoder(Answer)
+_HARMLESS = Url("http://a.example/", "http", "a.example", "a.example", 80, "/")
+_OURS = Asked({"content-type": ["text/html"]}, _HARMLESS, 0, ""), b"<p>A page that harms none.</p>"
 
 
 class ReaderError(LswcError):
-    """No process can be started that reads pages."""
+    """No process can be started that reads pages, or none reads any."""
 
 
 class PageError(Exception):
@@ -58,7 +61,8 @@ class Readers:
 
     A process is started when a page comes and no other is free, and replaced when it died. Its page
     is read once more then: the machine may have ended it, for its memory or by a mistake. A page
-    that a second process dies of has cost it.
+    that a second process dies of has cost it, if processes can read one of ours; else the crawl
+    can't go on: its package was changed, say.
     ``pages`` counts those that were read. Documents are never read in this one: for them there is
     one in any case. A page has so many ``seconds``.
     """
@@ -113,10 +117,26 @@ class Readers:
             except Unread as error:
                 if error.outcome != Outcome.READER_DIED:
                     raise
-                answer = await self._answer_of_one(asked, body)
+                try:
+                    answer = await self._answer_of_one(asked, body)
+                except Unread as second:
+                    if second.outcome == Outcome.READER_DIED:
+                        await self._try_one()
+                    raise
         if answer.error:
             raise PageError(answer.error)
         return answer
+
+    async def _try_one(self) -> None:
+        """Let processes read a page of ours. Raises ReaderError if each of them dies of it, too."""
+        for _ in range(STARTS):
+            try:
+                await self._answer_of_one(*_OURS)
+                return
+            except Unread as error:
+                logger.warning("a process died of a page that harms none: %s", error)
+            await asyncio.sleep(AGAIN)
+        raise ReaderError("the processes that read pages die of any page: start the crawl again")
 
     async def _answer_of_one(self, asked: AnyAsked, body: bytes) -> Answer:
         reader = self._living() or await self._started()
@@ -143,7 +163,7 @@ class Readers:
 
     async def _started(self) -> _Reader:
         """Start a process, and again if that fails. Raises ReaderError."""
-        first = letter((self._crawl.reading, self._seconds))
+        first = letter((protocol(), self._crawl.reading, self._seconds))
         for _ in range(STARTS - 1):
             try:
                 return await self._start(first)

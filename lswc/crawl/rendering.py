@@ -278,6 +278,7 @@ class Rendering:
             needs.is_over = True
         for kind, number in shown.refused.items():
             needs.visit.tally[NOT_GIVEN, kind] += number
+        needs.visit.named += shown.named
         if shown.routes:
             needs.visit.tally[SHELLS, ROUTES] += shown.routes
         # A page can give itself another URL of its server, or one that nothing is relative to.

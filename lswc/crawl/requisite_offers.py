@@ -72,15 +72,16 @@ class Trees:
         return None if tree is None else tree.place
 
     def take(
-        self, url: str, found: Sequence[Requisite], place: Place | None = None
+        self, url: str, found: Sequence[Requisite], place: Place | None, *, is_page: bool
     ) -> Sequence[Requisite]:
         """Count what a page, or a requisite, needs; return as much of it as its page may have.
 
-        A page has a ``place``.
+        A page has a ``place``; a script may say more of its page's.
         """
-        tree = None if place else self._tree_of.pop(url, None)
+        tree = None if is_page else self._tree_of.pop(url, None)
         self._guessed.discard(url)
         tree = tree or _Tree(place)
+        tree.place = place or tree.place
         taken = found[: max(0, self._most - tree.files)] if self._most else found
         tree.files += len(taken)
         for requisite in taken:
@@ -182,12 +183,12 @@ class Requisites:
         had = {attempt.url for attempt in visit.fetched}
         wanted = [
             *needed.requisites,
-            *(_scripts(visit) if self._crawl.reading.requisites_of else ()),
+            *(_shown(visit) if self._crawl.reading.requisites_of else ()),
         ]
         feeds = [one for one in wanted if one.kind == FEED]
         files = [one for one in wanted if one.kind != FEED and one.url not in had]
-        place = (needed.place or Place(visit.url)) if visit.is_page else None
-        taken = self._trees.take(visit.url, files, place)
+        place = needed.place or (Place(visit.url) if visit.is_page else None)
+        taken = self._trees.take(visit.url, files, place, is_page=visit.is_page)
         if len(taken) < len(files):
             beyond = len(files) - len(taken)
             visit.tally["requisites discarded", Outcome.TOO_MANY_REQUISITES] += beyond
@@ -225,6 +226,10 @@ class Requisites:
                 yield Offer(url.href, url.server, self._crawl.unit(url), code, inherited, depth)
 
 
-def _scripts(visit: Visit) -> list[Requisite]:
-    """Return what a page had of what others asked for in the browser: it may not be archived."""
-    return [Requisite(url, "script") for url in dict.fromkeys(visit.scripts)]
+def _shown(visit: Visit) -> list[Requisite]:
+    """Return what a page needed in the browser, and wasn't fetched for it there.
+
+    That is what others had asked for, and what nobody looks at in it.
+    """
+    needed = dict.fromkeys(visit.named, "data") | dict.fromkeys(visit.scripts, "script")
+    return [Requisite(*each) for each in needed.items()]

@@ -346,7 +346,8 @@ class Visit:
     ``cookies`` are those that its answer depends on, as its request's Cookie said them.
     ``rendered`` says that its page is what a browser showed;
     ``fetched`` are the requests sent for what the page asked for there, ``scripts`` the URLs
-    of those that needed none, as another page had asked for them.
+    of those that needed none, as another page had asked for them, ``named`` what nobody looks at in
+    a browser: images, fonts, style sheets.
 
     ``is_over`` says that it has ended, or that its lease is another worker's by now: nobody waits
     for what still comes. ``since`` is when the URL was handed out, in seconds of a monotonic clock;
@@ -380,6 +381,7 @@ class Visit:
     cookies: str = ""
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
     is_file: bool = False
     is_over: bool = False
     is_page: bool = field(init=False)

@@ -13,8 +13,6 @@ from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.reading import amd_modules
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,7 +23,10 @@ _LOOKED_AT = 5_000  # ends of literals
 _LONGEST = 500  # characters of a name
 _EXTENSION = (
     r"\.(?:png|PNG|jpe?g|JPE?G|gif|GIF|webp|avif|svg|ico|json|css|m?js|woff2?|ttf|otf|eot|wasm"
-    r"|mp3|mp4|m4a|wav|webm|ogg|vtt|glb|gltf|geojson|webmanifest)"
+    r"|mp3|mp4|m4a|wav|webm|ogg|opus|flac|aac|mid|vtt|srt|webmanifest"
+    r"|glb|gltf|obj|mtl|stl|ply|fbx|dae|hdr|exr|ktx2?|basis|drc|patt|fset3?|iset"  # of space
+    r"|geojson|topojson|kml|gpx|pbf|xml|csv|tsv"  # of maps and tables
+    r"|dat|bin|data|tmx|tsx|fnt|atlas|glsl|wgsl|vert|frag|shader|hbs|mustache)"  # of games
 )
 _QUERY = r"(?:\?[\w.~%&=+-]{1,100})?"
 _END = re.compile(rf"{_EXTENSION}{_QUERY}(?=[\"'`#])")
@@ -49,6 +50,8 @@ _USED = re.compile(
     r"(?:\b(?:\w*[sS]rc|href|\w*[uU]rl|URL|Worker|register|\w*[lL]oad\w*)[\"']?\s*[=:(]|\burl\()\s*\Z"
 )
 _PUBLIC_PATH = re.compile(r"\w\.p\s*\+\s*\Z")
+# The names of the files that GWT's selection scripts choose from.
+_PERMUTATION = re.compile(r"[\"']([0-9A-F]{32})[\"']")
 _SLASHES = re.compile(r"\\(?:/|u002[fF])")
 
 # webpack's names of chunks: `p + "js/" + ({1: "a"}[e] || e) + "." + {1: "f00"}[e] + ".js"`.
@@ -94,11 +97,11 @@ def public_path(text: str) -> str | None:
 
 def in_script(text: str) -> Iterator[Named]:
     """Yield what a script names, the surest first: chunks, then literals."""
-    if "." not in text and "define" not in text and "require" not in text:
+    if "." not in text:
         return
     yield from islice(_chunks(text), MOST)
-    if "define" in text or "require" in text:
-        yield from islice((Named(*named) for named in amd_modules.named(text)), MOST)
+    if ".cache." in text:
+        yield from islice(_permutations(text), MOST)
     text = _SLASHES.sub("/", text) if "\\" in text else text
     yield from islice(_asked_for(text), MOST)
     yield from islice(_literals(text), MOST)
@@ -108,9 +111,7 @@ def in_attributes(markup: bytes) -> Iterator[Named]:
     """Yield what attributes of data name, whatever script uses them: a file, several, or JSON."""
     for found in islice(_DATA.finditer(markup), _LOOKED_AT):
         value = unescape((found[2] or found[3]).decode("utf-8", "replace")).strip()
-        if found[1] == b"main" and _NAME.fullmatch(value):  # RequireJS
-            yield Named(value if value.endswith(".js") else f"{value}.js")
-        elif value[:1] in ("[", "{"):
+        if value[:1] in ("[", "{"):
             yield from in_script(value)
         elif _ENDS_AS_FILE.search(value) and _is_name(value):
             yield Named(value)
@@ -134,6 +135,12 @@ def in_manifest(text: str) -> Iterator[str]:
 def _dicts(value: object) -> list[dict[str, Any]]:
     found = value[:MOST] if isinstance(value, list) else []
     return [one for one in found if isinstance(one, dict)]
+
+
+def _permutations(text: str) -> Iterator[Named]:
+    """Yield what GWT's selection script chooses from, beside it."""
+    for name in dict.fromkeys(_PERMUTATION.findall(text)):
+        yield Named(f"./{name}.cache.js", True)
 
 
 def _asked_for(text: str) -> Iterator[Named]:

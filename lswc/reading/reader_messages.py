@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from lswc import __version__
 from lswc.reading import sitemaps
 from lswc.reading.page import PageReading
 from lswc.reading.requisites import Needed, Place
@@ -44,6 +46,16 @@ class AskedListing(msgspec.Struct, frozen=True, array_like=True, tag=2):
     url: str
     part: int = 0
     content_type: str | None = None
+
+
+def protocol() -> str:
+    """Return the version of the messages: of lswc, and a digest of how they are built.
+
+    A process that is started anew has it from the files that are installed then.
+    """
+    shapes = msgspec.json.schema_components((Answer, Asked, AskedRequisite, AskedListing))
+    about = msgspec.json.encode(shapes, order="sorted")
+    return f"{__version__} ({sha256(about).hexdigest()[:8]})"
 
 
 AnyAsked = Asked | AskedRequisite | AskedListing

@@ -1,8 +1,8 @@
 """Reader process: reads pages for a crawl, so that one which breaks it harms nothing else.
 
-``python -m lswc.reading.reader_process``, its standard input a socket. The first letter holds
-ReaderSettings and seconds; it answers once it can read, or why it can't. Each letter after that is
-a page. It ends with the socket: with the crawl, however that ends.
+``python -m lswc.reading.reader_process``, its standard input a socket. The first letter holds the
+version of the messages, ReaderSettings and seconds; it answers once it can read, or why it can't.
+Each letter after that is a page. It ends with the socket: with the crawl, however that ends.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lswc.errors import LswcError
 from lswc.processes import MAX_LETTER, Letters, letter
 from lswc.reading.confinement import confine
-from lswc.reading.reader_messages import Answer, AnyAsked, answered
+from lswc.reading.reader_messages import Answer, AnyAsked, answered, protocol
 from lswc.reading.reader_settings import ReaderSettings
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def _serve() -> None:
     with socket.socket(fileno=0) as crawl:
         letters = _received(crawl)
         first, _ = next(letters)
-        settings, seconds = msgspec.msgpack.decode(first, type=tuple[ReaderSettings, float])
         try:
+            settings, seconds = _told(first)
             reader = settings.reader()
             reader.identifier.load()
         except Exception as error:
@@ -57,6 +58,19 @@ def _serve() -> None:
             answer = _read(reader, asked, body)
             signal.setitimer(signal.ITIMER_REAL, 0)
             crawl.sendall(answer)
+
+
+def _told(first: bytes) -> tuple[ReaderSettings, float]:
+    """Return what the first letter says. Raises LswcError if its crawl is of another version."""
+    version = "another version"
+    with suppress(msgspec.ValidationError):
+        version, said, seconds = msgspec.msgpack.decode(first, type=tuple[str, msgspec.Raw, float])
+        if version == protocol():
+            return msgspec.msgpack.decode(said, type=ReaderSettings), seconds
+    raise LswcError(
+        f"the crawl runs lswc {version}, and {protocol()} is installed now: start it again, and it "
+        "goes on"
+    )
 
 
 def _received(crawl: socket.socket) -> Iterator[tuple[bytes, bytes]]:

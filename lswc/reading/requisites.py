@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import tinycss2
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.base_url import Base
@@ -17,8 +16,9 @@ from lswc.language.document import Document
 from lswc.language.html import BOUNDS, flattened
 from lswc.mishaps import REQUISITE, Mishaps
 from lswc.outcomes import Outcome
-from lswc.reading import named_files
+from lswc.reading import amd_modules, named_files
 from lswc.reading.playlists import in_playlist, is_playlist
+from lswc.reading.style_sheets import MAX_STYLE, in_css
 from lswc.safety.content_types import is_html
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ GUESS = "guess"
 MAX_GUESSES = named_files.MOST
 """Guesses of a page, and of a script."""
 
-MAX_DEPTH = 5
-"""Steps from a page to a requisite: a frame, its style sheet, what that imports, an image there."""
-
-MAX_STYLE = 524_288
-"""Characters of a style sheet that are read."""
+MAX_DEPTH = 10
+"""Steps from a page to a requisite: a frame, its script, what that imports, and so on."""
 
 MAX_SCRIPT = 4_194_304
 """Characters of a script's file that are read: games are bundles of several megabytes."""
@@ -115,6 +112,8 @@ _TEMPLATES = frozenset(
 )
 _IN_TEMPLATE = "img,source,image,use,link[href],[style]"
 _FILLED_IN = re.compile(r"\{\{|\$\{|<%|\[\[|%7B%7B", re.IGNORECASE)
+_MAINS = ("data-main", "data-curl-run")
+_WIDGET = re.compile(rb"data-dojo-(?:type|mixins)\s*=\s*[\"']?([\w-]{1,50}(?:/[\w.-]{1,50}){1,9})")
 _WRITTEN = 100  # script elements of a page that are read
 _MAX_MANIFEST = 100_000  # bytes
 _JSON = "application/json"  # that a script asked for: it may list what is shown
@@ -125,13 +124,6 @@ _CANDIDATES = 50  # of one srcset
 _LONGEST = 100_000  # characters of a srcset or a style attribute
 _MAX_BASE = 8_000
 _RELS = 100  # characters
-# The parts of a style sheet that name anything: what lies between two braces. A style sheet of a
-# megabyte without them is read in a thousandth of the time that its tokens take.
-_PART = re.compile(r"[^{}]+")
-_NAMES = re.compile(r"url\(|@import|image-set\(", re.IGNORECASE)
-_PARTS = 2_000
-_AT_ONCE = 100_000  # characters of a part
-_NESTED = 32  # blocks within blocks
 
 
 MOST = 300
@@ -148,11 +140,13 @@ class Requisite(NamedTuple):
 class Place(NamedTuple):
     """A page, as its scripts see it: its base URL, and what its import map says of names.
 
-    Names that end with a slash are those of folders (HTML Standard §8.1.6.2).
+    Names that end with a slash are those of folders (HTML Standard §8.1.6.2). ``modules`` says
+    where AMD's are.
     """
 
     base: str
     imports: tuple[tuple[str, str], ...] = ()
+    modules: amd_modules.Config = amd_modules.Config()
 
     def imported(self, name: str) -> str | None:
         """Return the URL of a module by its bare name, None if the page has none for it."""
@@ -168,8 +162,8 @@ class Place(NamedTuple):
 class Needed(NamedTuple):
     """The requisites that may be asked for, and how many may not, with the reasons.
 
-    ``place`` is where the names in a page's scripts lead from. ``mishaps`` are errors of ours that
-    cost some (lswc.mishaps).
+    ``place`` is where the names in a page's scripts lead from, as the page or a script of it says.
+    ``mishaps`` are errors of ours that cost some (lswc.mishaps).
     """
 
     requisites: tuple[Requisite, ...] = ()
@@ -225,11 +219,16 @@ class RequisiteReader:
         ``steps`` are its own from the page that it belongs to, which ``place`` tells of.
         """
         media_type = content_type.partition(";")[0].strip().lower()
+        configured = None
         if media_type == "text/css":
             found = of_style(body[:MAX_STYLE].decode("utf-8", "replace"), url)
         elif media_type in _SCRIPTS:
             text = body[:MAX_SCRIPT].decode("utf-8", "replace")
-            place = place or Place(url)
+            place = told = place or Place(url)
+            if amd_modules.names_modules(text):
+                modules = amd_modules.configured(text, told.modules, Base(told.base))
+                place = told._replace(modules=modules)
+                configured = place if place != told else None
             found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
         elif is_playlist(body):
             text = body[:MAX_STYLE].decode("utf-8", "replace")
@@ -247,7 +246,7 @@ class RequisiteReader:
         found = [requisite for requisite in found if requisite.kind != FEED]
         if found and steps >= MAX_DEPTH:
             return Needed((), ((Outcome.TOO_MANY_REQUISITES, len(found)),))
-        return self.chosen(found)
+        return self.chosen(found)._replace(place=configured)
 
     def chosen(self, found: Iterable[Requisite]) -> Needed:
         """Return those of what was found that may be asked for."""
@@ -292,13 +291,14 @@ class _Read(NamedTuple):
     requisites: list[Requisite]
     place: Place
     scripts: list[str]
+    mains: list[str]
     mishaps: Mishaps
 
 
 def _read(markup: bytes, url: str, charset: str) -> _Read:
     base = Base(url, charset)
     found: list[Requisite] = []
-    written = _Written([], {})
+    written = _Written([], {}, [])
     rebased = False
     mishaps = Mishaps()
     for node in LexborHTMLParser(markup).css(_SELECTOR):
@@ -309,7 +309,7 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
                     base, rebased = base.rebased(href), True
             else:
                 found += _absolute(_of_element(node), base, url)
-                if node.tag == "script" and not node.attributes.get("src"):
+                if node.tag == "script":
                     found += written.take(node, base)
                 if named := _of_template(node):
                     found += [Requisite(one.url, GUESS) for one in _absolute(named, base, url)]
@@ -318,20 +318,30 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
     kinds: dict[str, str] = {}
     for requisite in found:
         kinds.setdefault(*requisite)
-    place = Place(base.join("."), (*written.imports.items(),))
+    place = Place(base.join("."), (*written.imports.items(),), _modules(written, markup, base))
     requisites = [Requisite(*each) for each in kinds.items()]
-    return _Read(requisites, place, written.scripts, mishaps)
+    return _Read(requisites, place, written.scripts, written.mains, mishaps)
 
 
 class _Written(NamedTuple):
-    """What a page's script elements hold: scripts and data, and what import maps say."""
+    """What a page's script elements hold: scripts and data, and what import maps say.
+
+    ``mains`` are the modules of AMD that they begin with.
+    """
 
     scripts: list[str]
     imports: dict[str, str]
+    mains: list[str]
 
     def take(self, node: LexborNode, base: Base) -> list[Requisite]:
         """Take a script element; return the modules that it imports by what import maps say."""
-        media_type = (node.attributes.get("type") or "").strip().lower()
+        attributes = node.attributes
+        self.mains.extend(filter(None, (attributes.get(name) for name in _MAINS)))
+        if said := attributes.get("data-dojo-config"):
+            self.scripts.append(f"dojoConfig = {{{said[:_LONGEST]}}}")
+        if attributes.get("src"):
+            return []
+        media_type = (attributes.get("type") or "").strip().lower()
         if media_type == "importmap":
             for name, address in _import_map(node.text()[:_LONGEST]):
                 self.imports.setdefault(name, base.join(address))
@@ -342,9 +352,34 @@ class _Written(NamedTuple):
         return []
 
 
+def _modules(written: _Written, markup: bytes, base: Base) -> amd_modules.Config:
+    """Return where a page says that modules of AMD are, and which its elements name."""
+    main = next(iter(written.mains), None)
+    config = amd_modules.main_of(main, base)[0] if main else amd_modules.Config()
+    if b"data-dojo-" in markup:
+        shown = (one.decode() for one in islice(_WIDGET.findall(markup), MAX_GUESSES))
+        config = config._replace(shown=tuple(dict.fromkeys(shown)))
+    for text in written.scripts:
+        config = amd_modules.configured(text, config, base)
+    return config
+
+
+def _modules_of_page(read: _Read, base: Base) -> Iterator[str]:
+    """Yield the modules of AMD that a page's own scripts and attributes name."""
+    for main in read.mains:
+        yield amd_modules.main_of(main, base)[1]
+    modules = read.place.modules
+    for text in filter(amd_modules.names_modules, read.scripts):
+        yield from islice(amd_modules.named(text, base, modules), MAX_GUESSES)
+    for name in modules.shown:
+        yield amd_modules.placed(f"{name}.js", base, modules)
+
+
 def _named_by_page(document: Document, read: _Read) -> Iterator[Requisite]:
     """Yield what a page's own scripts and data name, and the icon that browsers ask for."""
     base = Base(read.place.base)
+    for url in _modules_of_page(read, base):
+        yield Requisite(url.partition("#")[0], GUESS)
     written = map(named_files.in_script, read.scripts)
     of_data = named_files.in_attributes(document.markup) if b"data-" in document.markup else ()
     for one in chain(of_data, *written):
@@ -357,9 +392,13 @@ def _named_by_script(text: str, url: str, place: Place) -> Iterator[Requisite]:
     """Yield what a script of its own address names.
 
     A name is relative to the page, but for a worker's; one that begins with a folder in which the
-    script lies is so to where that folder is.
+    script lies is so to where that folder is. One that begins with the script's own name is so to
+    it.
     """
     own = Base(url)
+    if amd_modules.names_modules(text):
+        for module in islice(amd_modules.named(text, own, place.modules), MAX_GUESSES):
+            yield Requisite(module.partition("#")[0], GUESS)
     base = own if named_files.is_worker(text) else Base(place.base)
     path = named_files.public_path(text)
     for one in named_files.in_script(text):
@@ -369,6 +408,8 @@ def _named_by_script(text: str, url: str, place: Place) -> Iterator[Requisite]:
             name = base.join(path + one.reference)
         elif folder > 0 and first not in (".", ".."):
             name = url[: folder + 1] + one.reference
+        elif slash and url.endswith(f"/{first}.js"):
+            name = own.join(one.reference)
         else:
             name = (own if one.of_script else base).join(one.reference)
         yield Requisite(name.partition("#")[0], GUESS)
@@ -381,7 +422,7 @@ def _is_manifest(body: bytes) -> bool:
 
 def of_style(text: str, url: str) -> list[Requisite]:
     """Return what a style sheet needs: what it imports, its images and fonts."""
-    return _absolute(_of_css(text), Base(url), url)
+    return _absolute(in_css(text), Base(url), url)
 
 
 def of_script(text: str, url: str, place: Place | None = None) -> list[Requisite]:
@@ -416,14 +457,14 @@ def _absolute(found: Iterable[tuple[str, str]], base: Base, own: str) -> list[Re
 def _of_element(node: LexborNode) -> Iterator[tuple[str, str]]:
     tag, attributes = str(node.tag), node.attributes
     if style := attributes.get("style"):
-        yield from _of_css(style[:_LONGEST])
+        yield from in_css(style[:_LONGEST])
     for name in _LAZY_BACKGROUNDS:
         reference = (attributes.get(name) or "")[:_LONGEST].strip()
         if _IMAGE.search(reference):
             bare = not reference.lower().startswith("url(")
-            yield from [(reference, "image")] if bare else _of_css(reference)
+            yield from [(reference, "image")] if bare else in_css(reference)
     if tag == "style":
-        yield from _of_css(node.text())
+        yield from in_css(node.text())
     elif tag == "script":
         yield from _of_own_script(node, attributes)
     elif tag == "link":
@@ -525,48 +566,3 @@ def _of_imports(text: str) -> Iterator[tuple[str, str]]:
         return
     for match in islice(_IMPORT.finditer(text), _IMPORTS):
         yield match[1] or match[2], "script"
-
-
-def _of_css(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what CSS names: in ``@import``, ``url()``, ``image-set()``."""
-    text = text[:MAX_STYLE]
-    if _NAMES.search(text) is None:
-        return
-    left = _PARTS
-    for part in _PART.finditer(text):
-        if left and _NAMES.search(part[0]):
-            left -= 1
-            before = text[max(0, part.start() - 40) : max(0, part.start() - 1)].rstrip().lower()
-            is_font = before.endswith("@font-face")
-            yield from _of_tokens(_tokens(part[0][:_AT_ONCE]), "font" if is_font else "image")
-
-
-def _tokens(text: str) -> list[tinycss2.ast.Node]:
-    try:
-        tokens: list[tinycss2.ast.Node] = tinycss2.parse_component_value_list(text)
-    except ValueError:  # a number of thousands of digits
-        return []
-    return tokens
-
-
-def _of_tokens(
-    tokens: list[tinycss2.ast.Node], kind: str, depth: int = 0, strings: bool = False
-) -> Iterator[tuple[str, str]]:
-    """Yield what tokens name; ``strings`` says that strings among them are URLs."""
-    imports = False
-    for token in tokens:
-        match token.type:
-            case "at-keyword":
-                imports = token.lower_value == "import"
-            case "url" | "string" if token.type == "url" or imports or strings:
-                yield token.value, "style" if imports else kind
-                imports = False
-            case "function" if depth < _NESTED:
-                names = token.lower_name == "url" or token.lower_name.endswith("image-set")
-                inside = "style" if imports else kind
-                yield from _of_tokens(token.arguments, inside, depth + 1, names)
-                imports = False
-            case "() block" | "[] block" if depth < _NESTED:
-                yield from _of_tokens(token.content, kind, depth + 1)
-            case "literal" if token.value == ";":
-                imports = False

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from PIL import Image, ImageChops
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 from lswc.archive.collection import collected
 from lswc.monitor.replay import lay_out
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     @property
     def loaded(self) -> set[str]:
         """The files that came, named without their scheme."""
-        return {_bare(url) for url, status in self.files.items() if status in (200, 304)}
+        return {_bare(url) for url, status in self.files.items() if status in (200, 206, 304)}
 
     def difference(self, other: Seen) -> float:
         """Return the share of pixels that differ."""
@@ -98,18 +98,36 @@ OFFLINE = "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 
 def seen(
-    browser: Browser, address: str, whole: Callable[[Page], Page | Frame] = lambda page: page
+    browser: Browser,
+    address: str,
+    whole: Callable[[Page], Page | Frame] = lambda page: page,
+    *,
+    patience: float = 0.0,
 ) -> Seen:
-    """Return what Chromium makes of a page; ``whole`` waits for more and says where it is."""
+    """Return what Chromium makes of a page; ``whole`` waits for more and says where it is.
+
+    With ``patience`` a page that is never done is taken as it is after so many seconds.
+    """
     page = browser.new_page(viewport={"width": _SIZE[0], "height": _SIZE[1]})
     page.set_default_timeout(1_000 * _WAIT)
     files: dict[str, int] = {}
     page.context.on("response", lambda answer: files.__setitem__(answer.url, answer.status))
-    page.goto(address, wait_until="networkidle")
-    whole(page).evaluate("document.fonts?.ready")
+    if patience:
+        page.set_default_timeout(1_000 * patience)
+    with suppress(*[Error] * bool(patience)):
+        page.goto(address, wait_until="networkidle")
+        whole(page).evaluate("document.fonts?.ready")
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
     page.close()
     return Seen(picture, files)
+
+
+def shown_by_replaywebpage(view: Page) -> Frame:
+    """Wait until ReplayWeb.page shows a page; return its frame."""
+    framed = view.frame_locator("replay-web-page iframe").frame_locator("iframe")
+    framed.locator("body *").first.wait_for(state="attached")
+    view.wait_for_load_state("networkidle")
+    return view.frames[-1]
 
 
 @contextmanager

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
+import wave
+from base64 import b64decode
 from collections import Counter
+from contextlib import ExitStack
+from io import BytesIO
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -30,16 +35,15 @@ from tests.archive.replaying import (
     pywb,
     replaywebpage,
     seen,
+    shown_by_replaywebpage,
 )
 from tests.corpus.test_documents import ZAWGYI
-from tests.scenarios.site import THAI, Site, page, run
+from tests.scenarios.site import THAI, Site, environment, page, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
-
-    from playwright.sync_api import Frame, Page
 
     Serve = Callable[[Path], AbstractContextManager[int]]
 
@@ -130,16 +134,10 @@ def test_replaywebpage_opens_a_wacz_file_and_nothing_is_missing(
     command = demo.command()
     run([*command[: command.index("crawl")], "wacz", str(demo.folder), "--out", str(out)])
 
-    def replayed(view: Page) -> Frame:
-        framed = view.frame_locator("replay-web-page iframe").frame_locator("iframe")
-        framed.locator("h1").wait_for()
-        view.wait_for_load_state("networkidle")
-        return view.frames[-1]
-
     with serve(demo.web) as port, chromium(live(port)) as browser:
         before = seen(browser, url)
     with replaywebpage(out, tmp_path / "site") as address, chromium(OFFLINE) as browser:
-        after = seen(browser, address + url, replayed)
+        after = seen(browser, address + url, shown_by_replaywebpage)
     assert len(before.loaded) > 7
     assert before.loaded - after.loaded == set()
     assert before.difference(after) <= TOLERATED
@@ -285,6 +283,104 @@ def test_the_player_opens_a_capture_in_one_press(recrawled: tuple[Site, dict[str
                 title.click()
                 framed = view.frame_locator("replay-web-page iframe")
                 shown = framed.frame_locator("iframe").locator("body")
-                expect(shown).to_contain_text(text, timeout=60_000)
+                expect(shown).to_contain_text(text, timeout=300_000)
         serving.shutdown()
         serving.server_close()
+
+
+@pytest.fixture
+def playing(site: Site) -> tuple[Site, str]:
+    """A crawl of a page with a minute of sound and a second of video, and its URL."""
+    url, content = "http://www.one.co.th/", BytesIO()
+    with wave.open(content, "wb") as sound:
+        sound.setparams((1, 1, 8_000, 0, "NONE", ""))
+        sound.writeframes(bytes(60 * 8_000))
+    with chromium(OFFLINE) as browser:
+        video = b64decode(browser.new_page().evaluate(FILMED))
+    site.add("www.one.co.th/sound.wav", content.getvalue())
+    site.add("www.one.co.th/film.webm", video)
+    site.add("www.one.co.th/", page(THAI) + "<audio src=sound.wav></audio><video src=film.webm>")
+    site.seeds(url)
+    site.crawl()
+    return site, url
+
+
+# A canvas that changes, as Chromium records it.
+FILMED = """async () => {
+  const canvas = document.createElement("canvas"), pieces = [];
+  canvas.width = canvas.height = 64;
+  const pen = canvas.getContext("2d"), film = new MediaRecorder(canvas.captureStream(25));
+  const drawing = setInterval(() => { pen.fillStyle = `hsl(${Math.random() * 360} 90% 50%)`;
+    pen.fillRect(0, 0, 64, 64); }, 40);
+  film.ondataavailable = (event) => pieces.push(event.data);
+  film.start();
+  await new Promise((done) => setTimeout(done, 1000));
+  await new Promise((done) => { film.onstop = done; film.stop(); });
+  clearInterval(drawing);
+  const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}"""
+# What plays is heard from its 40th second on, which a player asks for by a range.
+PLAYED = """async () => {
+  const [sound, film] = document.querySelectorAll("audio, video");
+  sound.muted = film.muted = true;
+  await sound.play();
+  const sought = new Promise((done) => { sound.onseeked = done; });
+  sound.currentTime = 40;
+  await sought;
+  await film.play();
+  const ended = new Promise((done) => { film.onended = done; });
+  await ended;
+  return [sound.duration, Math.floor(sound.currentTime) >= 40, film.videoWidth];
+}"""
+
+
+@needs_pywb
+def test_sound_and_video_play_in_pywb(playing: tuple[Site, str]) -> None:
+    site, url = playing
+    with pywb(site.folder) as address, chromium(OFFLINE) as browser:
+        view = browser.new_page()
+        view.goto(f"{address}/crawl/2mp_/{url}")
+        assert view.evaluate(PLAYED) == [60, True, 64]
+
+
+@needs_replaywebpage
+def test_sound_and_video_play_in_replaywebpage(playing: tuple[Site, str], tmp_path: Path) -> None:
+    site, url = playing
+    wacz.write([site.folder], tmp_path / "one.wacz")
+    with (
+        replaywebpage(tmp_path / "one.wacz", tmp_path / "site") as address,
+        chromium(OFFLINE) as browser,
+    ):
+        view = browser.new_page()
+        view.set_default_timeout(300_000)
+        view.goto(address + url)
+        assert shown_by_replaywebpage(view).evaluate(PLAYED) == [60, True, 64]
+
+
+@needs_replaywebpage
+def test_a_press_in_the_live_page_opens_the_capture(site: Site) -> None:
+    url = "http://www.one.co.th/"
+    site.add("www.one.co.th/", page(f"{THAI} as it was"))
+    site.seeds(url)
+    site.crawl()
+    program = [sys.executable, "-m", "lswc"]
+    with ExitStack() as stack:
+        addresses = {}
+        for name in ("replay", "watch"):
+            command = [*program, name, str(site.folder), "--port", "0"]
+            process = stack.enter_context(
+                subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+            )
+            stack.callback(process.terminate)
+            assert process.stdout is not None
+            addresses[name] = process.stdout.readline().strip()
+        view = stack.enter_context(chromium(OFFLINE)).new_page()
+        view.goto(addresses["watch"])
+        view.fill("#q", url)
+        view.keyboard.press("Enter")
+        with view.context.expect_page() as opened:
+            view.get_by_role("link", name="as it was").first.click()
+        framed = opened.value.frame_locator("replay-web-page iframe").frame_locator("iframe")
+        expect(framed.locator("body")).to_contain_text(THAI.split()[0], timeout=300_000)
+        assert opened.value.url.startswith(addresses["replay"])

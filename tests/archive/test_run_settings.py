@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.run_settings import language_of
+from lswc.archive.run_settings import keep, language_of, settings_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,3 +39,21 @@ def test_settings_that_are_damaged_are_said_to_be(tmp_path: Path, damaged: bytes
     (tmp_path / "settings.json").write_bytes(damaged)
     with pytest.raises(ArchiveError, match=r"settings\.json can't be read: the next run"):
         language_of(tmp_path)
+
+
+def test_a_folder_says_which_versions_ran_its_crawl(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    for version, before in (
+        ("1", None), ("1", None), ("2", ["1"]), ("2", ["1"]), ("3", ["1", "2"]), ("1", ["2", "3"]),
+    ):  # fmt: skip
+        keep(tmp_path, {"software": version})
+        assert settings_of(tmp_path) == {
+            "software": version, **({"earlier-software": before} if before else {}),
+        }  # fmt: skip
+    assert f"{tmp_path} was run by 2 before, and goes on with 3" in caplog.messages
+    for broken in ("[]", "{", '{"software": 1}', '{"software": "1", "earlier-software": {}}'):
+        (tmp_path / "settings.json").write_text(broken)
+        keep(tmp_path, {"software": "1"})
+        assert settings_of(tmp_path) == {"software": "1"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
 import struct
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -19,7 +20,7 @@ from lswc.archive import volumes
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.captures import Captures
 from lswc.archive.http_message import LARGEST
-from lswc.archive.volumes import volumes_of
+from lswc.archive.volumes import begins_as_archive, volumes_of
 from lswc.archive.warc_writer import digest_of
 from tests.archive.wire import chunked, record, response
 
@@ -141,6 +142,27 @@ def test_what_is_damaged_is_counted(
     found = [one.url for one, _ in captures]
     captures.close()
     assert captures.unreadable or found == URLS
+
+
+@pytest.mark.parametrize("damage", ["cut in its middle", "wrong checksum"])
+def test_of_a_file_whose_first_member_is_damaged_the_rest_is_read(
+    tmp_path: Path, damage: str
+) -> None:
+    data = SHAPES["x.warc.gz"]()
+    first = data.index(b"\x1f\x8b\x08", 1)
+    half = data[: first // 2] if damage == "cut in its middle" else data[: first - 5] + b"\0" * 5
+    (path := tmp_path / "x.warc.gz").write_bytes(half + data)
+    found, unreadable = taken(path)
+    assert found.keys() == set(URLS)
+    assert unreadable >= 1
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "x.warc.gz")
+    with pytest.raises(ArchiveError, match="not a file"):
+        volumes_of(path)
+    with pytest.raises(ArchiveError, match="not a file"):
+        begins_as_archive(path)
 
 
 @pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED])

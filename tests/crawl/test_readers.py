@@ -238,6 +238,50 @@ def test_a_page_that_two_readers_die_of_has_ended(monkeypatch: pytest.MonkeyPatc
     during(use, Few())
 
 
+def test_readers_that_die_of_any_page_end_the_crawl_and_cost_no_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = _Reader.read
+
+    async def dies(reader: _Reader, *given: Any) -> Any:
+        os.kill(reader._process.pid, signal.SIGKILL)
+        return await read(reader, *given)
+
+    monkeypatch.setattr(_Reader, "read", dies)
+    monkeypatch.setattr("lswc.crawl.readers.AGAIN", 0.0)
+
+    async def use(readers: Readers) -> None:
+        with pytest.raises(ReaderError, match="die of any page: start the crawl again"):
+            await readers.read(*PAGES[0])
+        assert children() == []
+
+    during(use, Few())
+
+
+def test_a_process_of_another_version_says_so_and_the_crawl_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lswc.crawl.readers.protocol", lambda: "0.1.0 (abc)")
+
+    async def use(readers: Readers) -> None:
+        with pytest.raises(ReaderError, match=r"runs lswc 0\.1\.0 \(abc\), and .* start it again"):
+            await readers.read(*PAGES[0])
+
+    during(use, Few())
+
+
+def test_a_process_answers_a_crawl_of_before_there_were_versions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lswc.crawl.readers.letter", lambda said: letter(said[1:]))
+
+    async def use(readers: Readers) -> None:
+        with pytest.raises(ReaderError, match=r"runs lswc another version, and .* start it again"):
+            await readers.read(*PAGES[0])
+
+    during(use, Few())
+
+
 def test_an_answer_that_is_too_large_is_not_kept() -> None:
     letters = Letters(100)
     assert [*letters.add(letter("a", b"b" * 90))] == [(msgspec.msgpack.encode("a"), b"b" * 90)]

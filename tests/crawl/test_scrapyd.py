@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from logparser import parse
@@ -36,6 +38,10 @@ class Scrapyd:
         self.folder, self.scheduled = folder, 0
         self.url = f"http://127.0.0.1:{port}/"
         copy_project(folder)
+        settings = folder / "lswc" / "settings.py"
+        may = 'LSWC_JOBS_MAY: list[str] = ["LSWC_WEB", "LSWC_CRAWL"]'  # the tests' are elsewhere
+        text = settings.read_text().replace("LSWC_JOBS_MAY: list[str] = []", may)
+        settings.write_text(text)
         for name in ("scrapy.cfg", "scrapyd.conf"):
             text = (folder / name).read_text()
             (folder / name).write_text(text.replace("6800", port))
@@ -43,15 +49,16 @@ class Scrapyd:
             [BIN / "scrapyd", "-n"], cwd=folder, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
+        self.password = folder / "crawls" / "scrapyd" / "password"
         self.wait_until_up()
-        subprocess.run([BIN / "scrapyd-deploy"], cwd=folder, check=True, capture_output=True)
+        self.client("scrapyd-deploy")
 
     def wait_until_up(self) -> None:
         for _ in range(3_000):
             assert self.process.poll() is None, "scrapyd ended"
             try:
                 self.ask("daemonstatus.json")
-            except URLError:
+            except (URLError, FileNotFoundError):
                 sleep(0.1)
             else:
                 return
@@ -59,16 +66,22 @@ class Scrapyd:
 
     def ask(self, what: str, data: Sequence[tuple[str, object]] = ()) -> dict[str, Any]:
         body = urlencode(data).encode() if data else None
-        with urlopen(self.url + what, body, timeout=BRAKE) as answer:
+        with urlopen(self.request(what, body), timeout=BRAKE) as answer:
             found: dict[str, Any] = json.load(answer)
         assert found["status"] == "ok", found
         return found
+
+    def request(self, what: str, body: bytes | None = None, **headers: str) -> Request:
+        """Return a request of who knows the password."""
+        known = b64encode(f"lswc:{self.password.read_text().strip()}".encode()).decode()
+        said = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Request(self.url + what, body, {"Authorization": f"Basic {known}", **said})
 
     def client(self, program: str, *arguments: str) -> str:
         """Run a program of scrapyd-client as a user does; return what it says."""
         done = subprocess.run(
             [BIN / program, *arguments], cwd=self.folder, check=True, capture_output=True,
-            text=True,
+            text=True, env={**os.environ, "SCRAPYD_PASSWORD": self.password.read_text().strip()},
         )  # fmt: skip
         return done.stdout
 
@@ -119,6 +132,40 @@ def test_a_job_with_a_mistake_says_so_in_its_log(scrapyd: Scrapyd, site: Site) -
     scrapyd.wait()
     line = "scrapy crawl: error: unknown strategy 'bsf'; known: bfs, "
     assert line in scrapyd.log(job)
+
+
+@pytest.mark.slow
+def test_only_who_knows_the_password_is_answered_and_no_page_of_another_origin(
+    scrapyd: Scrapyd,
+) -> None:
+    assert scrapyd.password.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(scrapyd.url + "schedule.json", b"project=lswc&spider=lswc", timeout=BRAKE)
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"},
+                    {"Sec_Fetch_Site": "cross-site"}):  # fmt: skip
+        asked = scrapyd.request("schedule.json", b"project=lswc&spider=lswc", **headers)
+        with pytest.raises(HTTPError, match="403"):
+            urlopen(asked, timeout=BRAKE)
+    own = scrapyd.request("daemonstatus.json", Origin=scrapyd.url.rstrip("/"))
+    with urlopen(own, timeout=BRAKE) as answer:
+        assert answer.status == 200
+
+
+@pytest.mark.slow
+def test_a_job_runs_nothing_that_it_names(scrapyd: Scrapyd, site: Site, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    jobs = {
+        scrapyd.schedule(**{name: value}, LSWC_CRAWL=site.folder, LSWC_WEB=site.web): name
+        for name, value in (
+            ("LSWC_ON_END", f"touch {run}"), ("STATS_CLASS", "os.path.join"),
+            ("LSWC_EXPERIENCE", "/etc"), ("LSWC_JOBS_MAY", "LSWC_ON_END"),
+        )
+    }  # fmt: skip
+    scrapyd.wait()
+    for job, name in jobs.items():
+        assert f"error: {name} " in scrapyd.log(job)
+        assert "no job may say so" in scrapyd.log(job)
+    assert not run.exists()
 
 
 @pytest.mark.slow

@@ -171,7 +171,12 @@ def test_what_lacks_is_one_line_before_anything_is_fetched(site: Site, tmp_path:
         assert not (site.folder / "frontier.db").exists()
 
 
-CLOCK = "<p id=now></p><script>fetch('/api/' + 'now' + '.json')</script>"
+CLOCK = (
+    "<p id=now></p><script>fetch('/api/' + 'now' + '.json');"
+    "const late = new Image(); "
+    "late.onload = () => { new Image().src = '/im' + 'g/later' + '.png' };"
+    "late.src = '/im' + 'g/late' + '.png'</script>"
+)
 
 
 def test_chosen_pages_are_shown_and_what_their_scripts_ask_for_is_archived(site: Site) -> None:
@@ -179,6 +184,8 @@ def test_chosen_pages_are_shown_and_what_their_scripts_ask_for_is_archived(site:
     for name in names:
         site.add(f"one.example{name}", page(f"{THAI} {name}", *names) + CLOCK)
     site.add("one.example/api/now.json", '{"now": 1}')
+    for name in ("late", "later"):
+        site.add(f"one.example/img/{name}.png", b"\x89PNG")
     site.add("two.example/", page(THAI) + CLOCK)
     site.seeds("http://one.example/", "http://two.example/")
     for number, (chosen, shown) in enumerate(
@@ -190,6 +197,9 @@ def test_chosen_pages_are_shown_and_what_their_scripts_ask_for_is_archived(site:
         assert crawl.summary["shells"].get("chosen, rendered", 0) == shown
         is_there = ("response", "http://one.example/api/now.json") in archived(crawl.folder)
         assert is_there == (chosen in ("0.5", "all"))
+        for name in ("late", "later"):  # images aren't looked at there, and archived
+            image = ("response", f"http://one.example/img/{name}.png")
+            assert (image in archived(crawl.folder)) == is_there
 
 
 def test_what_is_no_choice_of_pages(site: Site) -> None:

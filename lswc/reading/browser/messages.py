@@ -65,7 +65,8 @@ class Shown(Struct, frozen=True, tag=True):
 
     ``url`` is its own, which a script may have changed; ``led_to`` are the pages that it wanted to
     go to; ``refused`` counts by kind what it asked for and wasn't given; ``routes`` are its links
-    that differ in their fragment only, which its scripts show as pages.
+    that differ in their fragment only, which its scripts show as pages. ``named`` are the addresses
+    of what it needs and nobody looks at here: images, fonts, media, style sheets, frames.
     """
 
     url: str
@@ -73,6 +74,7 @@ class Shown(Struct, frozen=True, tag=True):
     refused: dict[str, int]
     problem: str = ""
     routes: int = 0
+    named: tuple[str, ...] = ()
 
 
 TOO_LONG, TOO_LARGE, DIED = "too long", "too large", "died"

@@ -17,6 +17,7 @@ import re
 import shutil
 import socket
 import sys
+from base64 import b64decode
 from collections import Counter
 from contextlib import suppress
 from itertools import count
@@ -66,6 +67,9 @@ GRACE = 10.0
 
 _WATCHED = 0.5  # seconds between two looks at the browser's memory
 _LED_TO = 10  # pages
+_NAMED = 300  # files
+_PIXEL = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
+_EMPTY = {"stylesheet": ("text/css", b""), "image": ("image/gif", _PIXEL)}
 _PIECE = 1 << 20
 _URL = 8_000  # characters
 _MOST_TOLD = 1 << 31  # of what a page counts of itself
@@ -89,7 +93,6 @@ _ARGUMENTS = (
     "--disable-speech-api",
     "--disable-notifications",
     "--mute-audio",
-    "--blink-settings=imagesEnabled=false",
     "--renderer-process-limit=2",
     "--js-flags=--max-old-space-size=512",
 )
@@ -278,11 +281,13 @@ class _OnePage:
         self._asked = self._text = self._routes = 0
         self._led_to: dict[str, None] = {}
         self._refused: Counter[str] = Counter()
+        self._named: dict[str, None] = {}
 
     def told(self, problem: str) -> Shown:
         """Return what is to say of it."""
         url = self._page.url if self._page is not None else ""
-        return Shown(url[:_URL], tuple(self._led_to), dict(self._refused), problem, self._routes)
+        led_to, named = tuple(self._led_to), tuple(self._named)
+        return Shown(url[:_URL], led_to, dict(self._refused), problem, self._routes, named)
 
     async def seen(self, page: Page) -> bytes:
         """Return it once it rests, or its time is over; as it is then.
@@ -331,13 +336,21 @@ class _OnePage:
         with suppress(PlaywrightError):  # it is gone meanwhile
             if self._is_of_page(request):
                 await self._open(route, request)
-            elif request.resource_type == "stylesheet":  # scripts may wait for it; eyes don't
-                await route.fulfill(status=200, content_type="text/css", body="")
+            elif request.resource_type in _EMPTY:  # scripts may wait for it; eyes don't
+                self._name(request)
+                content_type, body = _EMPTY[request.resource_type]
+                await route.fulfill(status=200, content_type=content_type, body=body)
             elif refused := self._refusal(request):
+                self._name(request)
                 self._refused[refused] += 1
                 await route.abort()
             else:
                 await _fulfilled(route, *await self._fetched(request))
+
+    def _name(self, request: Request) -> None:
+        is_file = request.method == "GET" and _may_be_asked(request)
+        if is_file and len(self._named) < _NAMED:
+            self._named.setdefault(request.url)
 
     def _is_of_page(self, request: Request) -> bool:
         if not request.is_navigation_request() or self._page is None:
