@@ -25,7 +25,7 @@ from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
 from lswc.reading.named_language import LONGEST, named_by_links
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
-from lswc.reading.other_links import SIGNS, of_headers, of_scripts
+from lswc.reading.other_links import of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
@@ -209,7 +209,7 @@ class PageReader:
         try:
             links = list(of_headers(headers, Base(url))) if headers.keys() & _NAMING else []
             base, markup = raw.document.page.base, raw.document.markup
-            if base is not None and any(sign in markup for sign in SIGNS):
+            if base is not None:
                 links += of_scripts(markup, base, [link.url for link in raw.links])
             return links
         except Exception as error:  # of ours: the page's own links are followed all the same
