@@ -19,7 +19,7 @@ from lswc.strategy import Named
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from lswc.language.registry import Variant
     from lswc.urls import Url
@@ -39,6 +39,8 @@ _LOCALE = re.compile(r"([a-z]{2,3})[-_](?:([a-z]{2})|[a-z]{4}|\d{3})(?:[-_.@].*)
 _AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2}|arab|cyrl|hans|hant|latn)")
 # All that isn't alphanumeric in ASCII, as _BETWEEN has it, and what may stand around a name.
 _BLANKS = {n: " " for n in (*range(0x80), *map(ord, "（·•")) if not chr(n).isalnum()}
+_SMALL_LETTERS = bytes(ord(chr(n).lower()) if chr(n).isalnum() else ord(" ") for n in range(0x80))
+_SMALL_LETTERS += bytes(range(0x80, 0x100))
 _AT_ENDS = 5  # words: a code is the first, or one of the last before an extension
 _BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~]+")  # not \W, which vowels of Burmese or Thai are
 
@@ -61,11 +63,11 @@ def _languages(url: Url, tag: str, text: str) -> frozenset[str]:
     found = _of_host(url.hostname) | _of_folder(folder)
     if tag:
         found |= _of_tag(tag)
-    if last and _may_name(last):
+    if _may_name(last):
         found |= _of_segment(last)
     if text and _is_named_by(text):
         found |= _of_text(text)
-    if url.query:
+    if url.query and _may_say(url.query):
         for parameter in url.query.split("&"):
             found |= _of_word(parameter.partition("=")[2] or parameter)
     return found
@@ -80,15 +82,8 @@ def _seen_by(target: str, found: frozenset[str], url: Url, tag: str, text: str) 
     return Named.TARGET
 
 
-def named_by_links(targets: Sequence[str], links: Iterable[tuple[Url, str, str]]) -> list[Named]:
-    """Return the language that each link names: a target, if it is any of them.
-
-    A link is what ``named`` takes of it.
-    """
-    return [_named_by(targets, *link) for link in links]
-
-
-def _named_by(targets: Sequence[str], url: Url, tag: str, text: str) -> Named:
+def named_by(targets: Sequence[str], url: Url, tag: str = "", text: str = "") -> Named:
+    """Return what ``named`` does for several languages: TARGET, if a link names any of them."""
     languages = _languages(url, tag, text)
     if not languages:
         return Named.NONE
@@ -162,11 +157,16 @@ def _is_named_by(text: str) -> bool:
     """
     if len(text) > LONGEST:
         return False
-    folded = text.lower() if text.isascii() else text.casefold()
+    if text.isascii():
+        in_ascii = text.encode().translate(_SMALL_LETTERS).split()
+        return bool(in_ascii) and (
+            in_ascii[0] in _words_or_codes() or not _words_in_ascii().isdisjoint(in_ascii)
+        )
+    folded = text.casefold()
     words = folded.translate(_BLANKS).split()
     if words and (words[0] in codes() or not _words_of_names().isdisjoint(words)):
         return True
-    return not text.isascii() and _name_within().search(folded) is not None
+    return _name_within().search(folded) is not None
 
 
 def _may_name(segment: str) -> bool:
@@ -174,14 +174,31 @@ def _may_name(segment: str) -> bool:
 
     A code is the first word, or one of the last, before an extension and what is after a locale.
     """
-    if not segment.isascii() or "%" in segment:
+    if "%" in segment or not segment.isascii():
         return True
-    words = segment.lower().translate(_BLANKS).split()
-    return not (_words_of_names().isdisjoint(words) and codes().keys().isdisjoint(_ends(words)))
+    words = segment.encode().translate(_SMALL_LETTERS).split()
+    if len(words) > _AT_ENDS:
+        if not _words_in_ascii().isdisjoint(words):
+            return True
+        words = [words[0], *words[1 - _AT_ENDS :]]
+    return not _words_or_codes().isdisjoint(words)
 
 
-def _ends(words: list[str]) -> list[str]:
-    return words if len(words) <= _AT_ENDS else [words[0], *words[-_AT_ENDS + 1 :]]
+def _may_say(query: str) -> bool:
+    """Tell whether a query may name a language, alike: each of its words may be a code."""
+    if "%" in query or not query.isascii():
+        return True
+    return not _words_or_codes().isdisjoint(query.encode().translate(_SMALL_LETTERS).split())
+
+
+@cache
+def _words_in_ascii() -> frozenset[bytes]:
+    return frozenset(word.encode() for word in _words_of_names() if word.isascii())
+
+
+@cache
+def _words_or_codes() -> frozenset[bytes]:
+    return _words_in_ascii() | {code.encode() for code in codes()}
 
 
 @cache
@@ -224,7 +241,7 @@ def _name_within() -> re.Pattern[str]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _of_folder(folder: str) -> frozenset[str]:
-    return NOBODY.union(*map(_of_segment, filter(None, folder.split("/"))))
+    return NOBODY.union(*map(_of_segment, filter(_may_name, folder.split("/"))))
 
 
 @lru_cache(maxsize=_REMEMBERED)
