@@ -17,6 +17,7 @@ from lswc.language import scripts, vietnamese
 from lswc.language.font_encodings import is_rakhine, myanmar
 from lswc.language.lookalikes import lookalike, with_lookalikes
 from lswc.language.neighbours import neighbours
+from lswc.language.rarer import rarer
 from lswc.language.registry import (
     RENAMED,
     cached_by_languages,
@@ -165,8 +166,10 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     if counts[MYANMAR]:
         _tell_myanmar(text, found, amounts)
     for code in with_lookalikes().intersection(amounts):
-        if lookalike(code, _sample(text)):
-            del amounts[code]
+        if other := lookalike(code, _sample(text)):
+            amount = amounts.pop(code)
+            if is_known(other):
+                amounts[other] = amount
     latin = float(counts[LATIN] + counts[VIETNAMESE])
     if counts[VIETNAMESE]:
         enough = counts[VIETNAMESE] / _VIETNAMESE_PER_LETTER
@@ -341,6 +344,8 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
             sample = _sample(text, _LARGE_SAMPLE)
             found = cld2(sample)
         found = [_unless_lookalike(guess, sample) for guess in found]
+        if not (found and found[0].certainty > _UNSURE) and (code := rarer(sample)):
+            return [Guess(code, 1.0, 1.0)]
         return _south_slavic(found, script, text, hint)
     shares, rest = own.lines(text)
     left = 1.0 - sum(shares.values())
