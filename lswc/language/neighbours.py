@@ -8,7 +8,7 @@ import numpy as np
 
 from lswc.language import scripts
 from lswc.language.ngrams import Likelihoods, NgramTable, tables, typical
-from lswc.language.registry import cached_by_languages, detectable, is_known
+from lswc.language.registry import cached_by_languages, detectable, has_file
 
 _EXAMINED = 4_000  # characters
 _MARGIN = 2.0  # nats by which a line has to be likelier than in any other language
@@ -76,7 +76,7 @@ class Neighbours:
 def neighbours(script: int) -> Neighbours | None:
     """Return what tells a user's languages in a script; None if there are none, as is usual."""
     unicode = [table for table in tables() if table.encoding == "utf-8"]
-    users = [t for t in unicode if t.language not in detectable() and is_known(t.language)]
+    users = [t for t in unicode if t.language not in detectable() and has_file(t.language)]
     own = [table for table in users if script_of(table) == script]
     if not own:
         return None

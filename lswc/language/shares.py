@@ -165,11 +165,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
             found.by_script.setdefault(code, {})[script] = float(count)
     if counts[MYANMAR]:
         _tell_myanmar(text, found, amounts)
-    for code in with_lookalikes().intersection(amounts):
-        if other := lookalike(code, _sample(text)):
-            amount = amounts.pop(code)
-            if is_known(other):
-                amounts[other] = amount
+    _tell_lookalikes(text, amounts)
     latin = float(counts[LATIN] + counts[VIETNAMESE])
     if counts[VIETNAMESE]:
         enough = counts[VIETNAMESE] / _VIETNAMESE_PER_LETTER
@@ -184,6 +180,14 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         found.certainty.setdefault(guess.language, guess.certainty)
     found.shares = {code: amount / found.total for code, amount in amounts.items() if amount}
     return found
+
+
+def _tell_lookalikes(text: str, amounts: dict[str, float]) -> None:
+    for code in with_lookalikes().intersection(amounts):
+        if other := lookalike(code, _sample(text)):
+            amount = amounts.pop(code)
+            if is_known(other):
+                amounts[other] = amount
 
 
 def _tell_myanmar(text: str, found: Measured, amounts: dict[str, float]) -> None:
