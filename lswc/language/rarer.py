@@ -66,14 +66,13 @@ def rarer(text: str) -> str | None:
 @cache
 def _weights() -> _Weights:
     tables = json.loads(TABLE.read_text("utf-8"))
-    slots, languages, weights = [], [], []
-    for number, (_, by_weight) in enumerate(tables.values()):
-        for weight, trigrams in by_weight.items():
-            found = trigram_slots(f"{trigrams}  ")[: len(trigrams) : 3]
-            slots.append(found)
-            languages.append(np.full(len(found), number, np.uint16))
-            weights.append(np.full(len(found), int(weight), np.uint8))
-    every = np.concatenate(slots)
+    pieces = [
+        (number, int(weight), trigrams)
+        for number, (_, by_weight) in enumerate(tables.values())
+        for weight, trigrams in by_weight.items()
+    ]
+    sizes = [len(trigrams) // 3 for *_, trigrams in pieces]
+    every = trigram_slots("".join(trigrams for *_, trigrams in pieces) + "  ")[::3]
     order = np.argsort(every, kind="stable")
     starts = np.zeros(SLOTS + 1, np.intp)
     starts[1:] = np.cumsum(np.bincount(every, minlength=SLOTS))
@@ -82,6 +81,6 @@ def _weights() -> _Weights:
         tuple(tables),
         typical,
         starts,
-        np.concatenate(languages)[order],
-        np.concatenate(weights)[order],
+        np.repeat(np.array([number for number, *_ in pieces], np.uint16), sizes)[order],
+        np.repeat(np.array([weight for _, weight, _ in pieces], np.uint8), sizes)[order],
     )

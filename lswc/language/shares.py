@@ -25,6 +25,7 @@ from lswc.language.registry import (
     is_known,
     known,
     language,
+    rarer_languages,
 )
 from lswc.language.scripts import (
     HAN,
@@ -379,6 +380,8 @@ def _unless_lookalike(guess: Guess, sample: str) -> Guess:
     other = lookalike(guess.language, sample) if is_whole else None
     if other is None:
         return guess
+    if other in rarer_languages():  # or in one beside it
+        other = rarer(sample) or other
     return guess._replace(language=other) if is_known(other) else guess._replace(certainty=0.0)
 
 

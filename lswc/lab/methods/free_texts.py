@@ -27,8 +27,8 @@ _MOST = 60_000  # characters of a sort
 _LEAST = 2_000
 # Of the wiki's codes those that ISO 639 hasn't, or has for another language.
 _MEANT = {
-    "als": "gsw", "bat-smg": "sgs", "eml": "egl", "fiu-vro": "vro", "map-bms": "jv", "roa-rup": "rup",
-    "simple": "en", "zh-min-nan": "nan", "zh-yue": "yue",
+    "als": "gsw", "bat-smg": "sgs", "eml": "egl", "fiu-vro": "vro", "map-bms": "jv",
+    "roa-rup": "rup", "simple": "en", "zh-min-nan": "nan", "zh-yue": "yue",
 }  # fmt: skip
 _ADDRESS = re.compile(r"https?://\S+")
 _CHOICE = re.compile(r"\{\{(?:PLURAL|GENDER|GRAMMAR):[^|{}]*\|([^|{}]*)[^{}]*\}\}")
