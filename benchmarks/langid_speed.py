@@ -164,11 +164,13 @@ def eldc() -> Callable[[str], object]:
 
 def reader(identifier: Identifier) -> Callable[[Page], object]:
     """Return a function that reads one page: its language, links and their texts' languages."""
+    identifier.load()  # as a crawl's readers do at their start
     return lambda page: identifier.read(page.body, "text/html", page.url)
 
 
 def crawl_reader(identifier: Identifier) -> Callable[[Page], object]:
     """Return a function that reads one page as the spider does."""
+    identifier.load()
     pages = PageReader(identifier, Scope(0, 2083), frozenset({Outcome.NOFOLLOW}))
 
     def read(page: Page) -> object:

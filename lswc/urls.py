@@ -6,8 +6,8 @@ import re
 import tomllib
 from functools import cache, lru_cache
 from hashlib import blake2b
-from importlib.metadata import distribution
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from string import ascii_letters, digits
 from struct import unpack
@@ -33,6 +33,13 @@ _SESSION = re.compile(
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})|[][\\^`{|}]")
 _NOT_NORMAL = re.compile(r"[][\\^`{|}%]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# Most links are what the standard makes of them, but for the fragment. A name that ends in letters
+# alone is no number, as 0x7f.1 would be.
+_PLAIN = re.compile(
+    r"(https?)://([a-z0-9-][a-z0-9.-]*\.[a-z]{2,})(/[\w~+/.-]*+)(?:\?([\w~/=&;,+.-]*+))?(?:#[!-~]*+)?",
+    re.ASCII,
+)
+_RULE = re.compile(r"^(?!//)\S+", re.MULTILINE)  # of the Public Suffix List
 _PORTS = {"http": 80, "https": 443}
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
@@ -61,6 +68,11 @@ def parse(url: str) -> Url | None:
 
     None if it isn't a valid one, and for a host that ends in an empty label: no such name exists.
     """
+    plain = _PLAIN.fullmatch(url)
+    if plain is not None:
+        scheme, host, path, query = plain.groups()
+        if "/." not in path and ".." not in host and "xn--" not in host:
+            return _of_parts(scheme, host, host, _PORTS[scheme], path, query or "")
     try:
         parsed = can_ada.parse(url)
     except ValueError:
@@ -78,10 +90,15 @@ def parse(url: str) -> Url | None:
             return None
     if (";" in path or "(" in path) and (bare := _SESSION.sub("", path)) != path:
         path = can_ada.parse(f"http://a{bare}").pathname  # what is left may be a dot segment
-    if query:
-        query = "&".join(filter(_is_wanted, _normal(query).split("&")))
-    href = f"{scheme}://{server}{path}?{query}" if query else f"{scheme}://{server}{path}"
     port = int(parsed.port or _PORTS[scheme])
+    return _of_parts(scheme, server, hostname, port, path, _normal(query))
+
+
+def _of_parts(scheme: str, server: str, hostname: str, port: int, path: str, query: str) -> Url:
+    """Return a URL without the parameters that say who follows a link."""
+    if query:
+        query = "&".join(filter(_is_wanted, query.split("&")))
+    href = f"{scheme}://{server}{path}?{query}" if query else f"{scheme}://{server}{path}"
     return Url(href, scheme, server, hostname, port, path, query)
 
 
@@ -112,9 +129,11 @@ def _suffix_rules() -> frozenset[str]:
     """Return the rules of the Public Suffix List, private ones too, as URLs have their names."""
     # The snapshot that tldextract brings. To import that loads an HTTP client, which took each
     # process, and each reader of a crawl, a third of its start.
-    snapshot = distribution("tldextract").locate_file("tldextract/.tld_set_snapshot")
-    lines = Path(str(snapshot)).read_text("utf-8").splitlines()
-    rules = (line.split(maxsplit=1)[0] for line in lines if line and not line.startswith("//"))
+    found = find_spec("tldextract")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("tldextract")
+    lines = (Path(found.origin).parent / ".tld_set_snapshot").read_text("utf-8")
+    rules = _RULE.findall(lines)
     return frozenset(
         rule if rule.isascii() else can_ada.idna_encode(rule).decode() for rule in rules
     )
@@ -126,14 +145,26 @@ def _below_suffix(hostname: str) -> str | None:
     None if the list has no rule for it. https://github.com/publicsuffix/list/wiki/Format says how
     rules match.
     """
-    rules, labels = _suffix_rules(), hostname.split(".")
-    for first in range(len(labels)):
-        name, parent = (".".join(labels[i:]) for i in (first, first + 1))
-        if f"!{name}" in rules:
+    plain, exceptions, wild = _kinds_of_rules()
+    before, name = "", hostname
+    while name:
+        label, _, parent = name.partition(".")
+        if name in exceptions:
             return name
-        if name in rules or f"*.{parent}" in rules:
-            return ".".join(labels[first - 1 :]) if first and labels[first - 1] else ""
+        if name in plain or parent in wild:
+            return f"{before}.{name}" if before else ""
+        before, name = label, parent
     return None
+
+
+@cache
+def _kinds_of_rules() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the rules' names: of plain ones, of exceptions, and of those for all below a name."""
+    kinds: dict[str, set[str]] = {"": set(), "!": set(), "*.": set()}
+    for rule in _suffix_rules():
+        kind = next((sign for sign in ("!", "*.") if rule.startswith(sign)), "")
+        kinds[kind].add(rule.removeprefix(kind))
+    return frozenset(kinds[""]), frozenset(kinds["!"]), frozenset(kinds["*."])
 
 
 def registered_domain(hostname: str) -> str:

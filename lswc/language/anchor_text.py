@@ -42,6 +42,7 @@ class Anchors:
         self._letters = re.compile(f"[{re.escape(scripts.characters(*own))}]") if own else None
         self._told = self._how(scripts.scripts_of(target.scripts))
         self._variant = target.variant.tag if target.variant else ""
+        self.may_be_ascii = self._told in (self._by_vietnamese, self._by_guess)
 
     def _how(self, classes: frozenset[int]) -> Callable[[str, str | None], bool]:
         if self._letters is not None:

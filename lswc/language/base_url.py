@@ -27,6 +27,7 @@ _CANONICAL = re.compile(
     re.ASCII,
 )
 _END_OF_PATH = re.compile(r"[?#]")
+_WITH_HOST = ("http://", "https://")
 _ORIGIN = re.compile(r"https?://[^/]+")
 # WHATWG URL Standard §4.4, steps 1-3
 _AROUND = "".join(map(chr, range(0x21)))
@@ -75,7 +76,7 @@ class Base:
         The commonest shapes go without the URL parser, so the result isn't always canonical.
         """
         if self._folders and href:
-            if href.startswith(("http://", "https://")) and href.isascii():
+            if href.startswith(_WITH_HOST) and href.isascii():
                 return href
             plain = _plain(href) if len(href) <= _LONGEST else None
             if plain is not None:
@@ -85,7 +86,15 @@ class Base:
 
     def join_all(self, hrefs: Iterable[str]) -> list[str]:
         """Resolve each of these."""
-        return [self.join(href) for href in hrefs]
+        join = self.join
+        return (
+            [
+                href if href.startswith(_WITH_HOST) and href.isascii() else join(href)
+                for href in hrefs
+            ]
+            if self._folders
+            else list(map(join, hrefs))
+        )
 
     def _join(self, href: str) -> str:
         path, mark, query = href.partition("?")

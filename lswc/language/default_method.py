@@ -147,6 +147,7 @@ class Auto:
         fonts = {target.code: Fonts(target.code, target.fonts) for target in targets}
         self._fonts = {code: font for code, font in fonts.items() if font}
         self._anchors = [Anchors(target) for target in targets]
+        self.may_be_ascii = any(anchors.may_be_ascii for anchors in self._anchors)
 
     def identify(self, document: Document) -> tuple[Finding, str]:
         """Return what a page is written in, and the encoding. Any bytes give an answer."""

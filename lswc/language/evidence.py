@@ -145,6 +145,7 @@ _LIKELY = 0.45
 _DOUBT = 0.25
 _LEAST = 0.3  # share of the language that leads much text
 _SPREAD = 0.06  # of measured shares around what pages of two languages were made of
+_BEHIND = 0.001  # share that a language has less than the one that leads
 _PLACES = ("url", "domain")
 
 FEATURES = (
@@ -248,7 +249,7 @@ def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, f
     None if it is likeliest none that is known. Of much text that with the largest share leads,
     whatever the page declares: how likely is that the languages are there, and that its share is
     the largest, though they aren't measured exactly. Of little text the likeliest one leads, and
-    what CLD2 finds more of is none.
+    what CLD2 finds more of is none, or behind it if that is certain.
     """
     unknown = 1 - sum(likely.values())
     best = max(likely, key=likely.__getitem__, default=None)
@@ -266,7 +267,11 @@ def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, f
         ahead = shares[first] - (shares[others[0]] if others else 0.0)
         return first, there * _is_ahead(ahead), _rounded(shares)
     own = shares.get(best, 0.0)
-    shares = {c: share for c, share in shares.items() if share <= own or c in measured.told}
+    shares = {
+        code: share if share <= own or code in measured.told else max(own - _BEHIND, 0.0)
+        for code, share in shares.items()
+        if share <= own or code in measured.told or measured.certainty[code] >= _CERTAIN
+    }
     if max(shares.values(), default=0.0) >= _LEAST:  # of less, most of the text is untold
         best = max(shares, key=lambda code: (shares[code], code == best))
     return best, likely[best], _rounded(shares)

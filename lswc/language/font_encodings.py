@@ -161,12 +161,15 @@ def _burmese_words() -> tuple[npt.NDArray[np.int8], int]:
 @cached_by_languages
 def _font_likelihoods(code: str) -> Likelihoods | None:
     """Return those of the rest, of English, and of each font of a language; None without any."""
-    latin = [table for table in tables() if _is_latin(table)]
-    own = [t for t in latin if t.language == code and not is_charset(t.encoding)]
-    others = [t for t in latin if t.language != code and t.encoding == "utf-8"]
+    fonts = (t for t in tables() if t.language == code and not is_charset(t.encoding))
+    own = [table for table in fonts if _is_latin(table)]
+    if not own:
+        return None
+    unicode = (t for t in tables() if t.language != code and t.encoding == "utf-8")
+    others = [table for table in unicode if _is_latin(table)]
     english = [table for table in others if table.language == "en"]
     groups = {"": others, "en": english} | {table.encoding: [table] for table in own}
-    return Likelihoods(groups) if own else None
+    return Likelihoods(groups)
 
 
 @cached_by_languages

@@ -74,6 +74,8 @@ _SELECTOR = "a[href],area[href],frame[src],iframe[src],link[href],meta,base[href
 _FOLLOWED_RELS = frozenset({"next", "prev", "alternate", "canonical", "index", "contents", "start"})
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]+)", re.IGNORECASE)
 
+_A = next(iter(LexborHTMLParser("<a>").css("a"))).tag_id
+_OF_LINKS = frozenset({"rel", "hreflang", "lang", "xml:lang"})
 _LONGEST = 100  # characters of an attribute that is a list of words or a tag
 # HTML Standard §2.4.4, extracting a character encoding from a meta element.
 _CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w:.+-]+)", re.IGNORECASE)
@@ -279,20 +281,13 @@ class _Reader:
         """
         for node in nodes:
             try:
-                tag, attributes = node.tag, node.attributes
-                if tag == "a":
-                    href = attributes.get("href")
-                    if href is None:  # of SVG (SVG 2 §16.1.1): the selector has its local name
-                        href = attributes.get("xlink:href")
-                    if href and href[0] != "#" and self._has_room():
-                        self._link_to(href, self._text(node), attributes)
-                elif tag == "meta":
-                    self._meta(attributes)
+                if node.tag_id == _A:
+                    self._take_anchor(node)
                 else:
-                    self._take_other(tag, node, attributes)
+                    self._take_other(node)
             except Exception as error:  # of ours: it costs this link, not the page
                 self.mishaps.take(LINK, error)
-        self.links = [_link((url, *rest)) for url, rest in self._joined()]
+        self.links = [_link((url, *found)) for url, found in self._joined()]
         if self._canonical:
             try:
                 self.canonical = self.base.join(self._canonical)
@@ -312,8 +307,27 @@ class _Reader:
                 self.mishaps.take(LINK, error)
         return joined
 
-    def _take_other(self, tag: str | None, node: LexborNode, attributes: Attributes) -> None:
-        if tag == "link":
+    def _take_anchor(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        href = attributes.get("href")
+        if href is None:  # of SVG (SVG 2 §16.1.1); the selector knows it by its local name
+            href = attributes.get("xlink:href")
+        if not href or href[0] == "#":
+            return
+        if len(self._hrefs) >= self._most:
+            self.unread += 1
+            return
+        self._hrefs.append(href)
+        text = self._text(node)
+        # Most have none of these.
+        is_plain = _OF_LINKS.isdisjoint(attributes)
+        self._found.append((text, False, "", "") if is_plain else _said(text, attributes))
+
+    def _take_other(self, node: LexborNode) -> None:
+        tag, attributes = node.tag, node.attributes
+        if tag == "meta":
+            self._meta(attributes)
+        elif tag == "link":
             self._link(attributes)
         elif tag == "title":
             if not (self.title or _is_in_svg(node)):
@@ -332,7 +346,7 @@ class _Reader:
 
     def _text(self, node: LexborNode) -> str:
         """Return an element's text; none once they have more than the page: they are nested."""
-        text = node.text() if self._text_left > 0 else ""
+        text = node.text_lexbor() if self._text_left > 0 else ""
         self._text_left -= len(text)
         text = " ".join(text.split())
         return self._compose(text) if self._compose else text
@@ -380,30 +394,26 @@ class _Reader:
             self._add(refreshed_to(content), "", {})
 
     def _add(self, href: str | None, text: str | None, attributes: Attributes) -> None:
-        if href and href[0] != "#" and self._has_room():
-            self._link_to(href, " ".join((text or "").split()), attributes)
-
-    def _link_to(self, href: str, text: str, attributes: Attributes) -> None:
-        if len(attributes) == 1:
-            self._hrefs.append(href)
-            self._found.append((text, False, "", ""))
+        if not href or href[0] == "#":
             return
-        get = attributes.get
-        rel, hreflang = get("rel"), get("hreflang")
-        lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
-        nofollow = rel is not None and _is_nofollow(rel)
-        of_target, of_text = (
-            language_tag(hreflang) if hreflang else "",
-            language_tag(lang) if lang else "",
-        )
+        if len(self._hrefs) >= self._most:
+            self.unread += 1
+            return
         self._hrefs.append(href)
-        self._found.append((text, nofollow, of_target, of_text))
+        self._found.append(_said(" ".join((text or "").split()), attributes))
 
-    def _has_room(self) -> bool:
-        if len(self._hrefs) < self._most:
-            return True
-        self.unread += 1
-        return False
+
+def _said(text: str, attributes: Attributes) -> _Found:
+    """Return what a link says besides its address."""
+    get = attributes.get
+    rel, hreflang = get("rel"), get("hreflang")
+    lang = get("lang") or get("xml:lang")  # of pages that are XHTML, too
+    return (
+        text,
+        rel is not None and _is_nofollow(rel),
+        language_tag(hreflang) if hreflang else "",
+        language_tag(lang) if lang else "",
+    )
 
 
 def _is_in_svg(node: LexborNode) -> bool:

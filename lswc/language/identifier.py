@@ -152,6 +152,15 @@ class Identifier:
         told, tell = self._told, self._tell
         hint, in_font = finding.language, finding.how.startswith("font")
         try:
+            if self._other is None and not in_font and not self._auto.may_be_ascii:
+                # Most texts on most pages are.
+                has_letter, of = LETTER.search, (Anchor.NONE, Anchor.OTHER)
+                return [
+                    of[has_letter(t) is not None]
+                    if t.isascii()
+                    else (told if len(t) <= _LONGEST else tell)(t, hint, in_font)
+                    for t in texts
+                ]
             return [(told if len(t) <= _LONGEST else tell)(t, hint, in_font) for t in texts]
         except Exception:  # of ours, with one of them
             return [self._anchor_or_none(text, hint, in_font, mishaps) for text in texts]

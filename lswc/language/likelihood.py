@@ -100,6 +100,7 @@ _EAST_ASIAN_SIGNS = (
 )
 _SIGNS = "\u00a0«»\u2013-\u2026©®°·§№"
 
+_PAIR = 2  # letters
 _HALF_WIDTH = range(0xFF66, 0xFF9E)  # katakana
 _LAST_CASED = 0x2000  # beyond, no letters that pages have are large or small
 _FOLLOWS, _ALONE = 0.6, 0.3  # weights of a letter after its neighbour, of a letter by itself
@@ -217,6 +218,8 @@ def _model(code: str) -> _Model:
     for table in tables():
         if table.language == code and table.encoding == "utf-8":
             for ngram, count in table.characters.items():
+                if len(ngram) > _PAIR:
+                    continue
                 small = ngram.lower()
                 counts[small] = counts.get(small, 0) + count
     alone = np.full(SLOTS, _OTHER, np.float32)
@@ -250,8 +253,8 @@ def _points(repertoires: tuple[tuple[str, int, int], ...], pattern: str) -> npt.
     letters = set(re.findall(f"[{pattern}]", _bmp()) if pattern else ())
     for codec, first, last in repertoires:
         letters |= repertoire(codec, first, last)
-    points = np.array(sorted(map(ord, letters)), np.intp)
-    return np.unique(_lower()[points]).astype(np.intp)
+    points = np.array([*map(ord, letters)], np.intp)
+    return np.array(sorted({*_lower()[points].tolist()}), np.intp)
 
 
 @cache

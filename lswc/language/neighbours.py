@@ -8,7 +8,7 @@ import numpy as np
 
 from lswc.language import scripts
 from lswc.language.ngrams import Likelihoods, NgramTable, tables, typical
-from lswc.language.registry import cached_by_languages, detectable, is_known
+from lswc.language.registry import cached_by_languages, detectable, has_file
 
 _EXAMINED = 4_000  # characters
 _MARGIN = 2.0  # nats by which a line has to be likelier than in any other language
@@ -75,16 +75,12 @@ class Neighbours:
 @cached_by_languages
 def neighbours(script: int) -> Neighbours | None:
     """Return what tells a user's languages in a script; None if there are none, as is usual."""
-    unicode = [table for table, of in _tables() if of == script]
-    own = [t for t in unicode if t.language not in detectable() and is_known(t.language)]
-    others = [table for table in unicode if table not in own]
-    return Neighbours(own, others) if own else None
-
-
-@cached_by_languages
-def _tables() -> list[tuple[NgramTable, int]]:
-    """Return the tables of text in Unicode, each with its script."""
-    return [(table, script_of(table)) for table in tables() if table.encoding == "utf-8"]
+    unicode = [table for table in tables() if table.encoding == "utf-8"]
+    users = [t for t in unicode if t.language not in detectable() and has_file(t.language)]
+    own = [table for table in users if script_of(table) == script]
+    if not own:
+        return None
+    return Neighbours(own, [t for t in unicode if t not in own and script_of(t) == script])
 
 
 def script_of(table: NgramTable) -> int:

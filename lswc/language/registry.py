@@ -240,6 +240,14 @@ def known() -> tuple[str, ...]:
     return tuple(_languages())
 
 
+def has_file(code: str) -> bool:
+    """Tell whether a language has a file of its own, ours or the user's."""
+    return is_known(code) and (
+        code not in rarer_languages() | detectable()
+        or any(code in _read_folder(folder) for folder in _own)
+    )
+
+
 def is_known(code: str) -> bool:
     """Tell whether there is a language of that code."""
     return code in _languages()
@@ -247,7 +255,8 @@ def is_known(code: str) -> bool:
 
 @cached_by_languages
 def _languages() -> dict[str, Language]:
-    languages = {code: Language(code, name) for code, name in detectable().items()}
+    named = rarer_languages() | detectable()
+    languages = {code: Language(code, name) for code, name in named.items()}
     for folder in (files("lswc.language") / "data", *_own):
         languages |= _read_folder(folder)
     return dict(sorted(languages.items()))
@@ -369,6 +378,13 @@ def detectable() -> dict[str, str]:
     }
 
 
+@cache
+def rarer_languages() -> dict[str, str]:
+    """Return code and name of the languages that CLD2 lacks and lswc.language.rarer tells."""
+    text = (files("lswc.language") / "rarer.toml").read_text("utf-8")
+    return dict(tomllib.loads(text))
+
+
 _PAIRS = """
 aar aa abk ab afr af aka ak amh am ara ar arb ar asm as aym ay ayr ay aze az azj az bak ba bel be
 bul bg bis bi ben bn bod bo bre br bos bs cat ca cos co ces cs cze cs cym cy dan da deu de ger de
@@ -383,7 +399,8 @@ quy qu roh rm run rn ron ro rum ro rus ru kin rw san sa snd sd sag sg sin si slk
 sna sn som so sqi sq als sq srp sr ssw ss sot st sun su swe sv swa sw swh sw tam ta tel te tgk tg
 tha th tir ti tuk tk tgl tl fil tl tsn tn ton to tur tr tso ts tat tt uig ug ukr uk urd ur uzb uz
 uzn uz ven ve vie vi vol vo wol wo xho xh yid yi ydd yi yor yo zha za zho zh chi zh cmn zh yue zh
-zul zu iw he in id jw jv
+zul zu iw he in id jw jv arg an ava av che ce chv cv cor kw ido io kom kv lim li oss os srd sc
+sme se wln wa
 """
 # Languages within one that is known (the macrolanguages of ISO 639-3), and what is written for one.
 _WITHIN = """

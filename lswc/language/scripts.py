@@ -95,9 +95,9 @@ def _table() -> npt.NDArray[np.uint8]:
         if name in NAMES:
             table[first:end] = NAMES.index(name)
     # Vowel signs are letters too; digits and punctuation aren't.
-    for point in np.flatnonzero(table[:_DENSE]).tolist():
-        if unicodedata.category(chr(point))[0] not in "LM":
-            table[point] = NONE
+    points = np.flatnonzero(table[:_DENSE])
+    kinds = map(unicodedata.category, map(chr, points.tolist()))
+    table[points[[kind[0] not in "LM" for kind in kinds]]] = NONE
     for character in _VIETNAMESE + _VIETNAMESE.upper():
         table[ord(character)] = VIETNAMESE
     japanese, chinese = repertoire("euc_jp"), repertoire("gb2312") | repertoire("big5")
@@ -109,9 +109,8 @@ def _table() -> npt.NDArray[np.uint8]:
 
 
 def _mark(table: npt.NDArray[np.uint8], characters: set[str], kind: int) -> None:
-    for character in characters:
-        if table[ord(character)] == HAN:
-            table[ord(character)] = kind
+    points = np.fromiter(map(ord, characters), np.intp)
+    table[points[table[points] == HAN]] = kind
 
 
 def repertoire(codec: str, first: int = 0xA1, last: int = 0xFE) -> set[str]:
@@ -119,6 +118,8 @@ def repertoire(codec: str, first: int = 0xA1, last: int = 0xFE) -> set[str]:
 
     Of two bytes, the first is from ``first`` to ``last``.
     """
-    leads, trails = range(first, last + 1), range(0x40, 0xFF)
-    pairs = (bytes((lead, trail)) for lead in leads for trail in trails)
-    return set("".join(pair.decode(codec, "ignore") for pair in pairs))
+    # A line each, so that half of a pair takes nothing of the next one.
+    pairs = np.full((last + 1 - first, 0xFF - 0x40, 3), ord("\n"), np.uint8)
+    pairs[:, :, 0] = np.arange(first, last + 1)[:, None]
+    pairs[:, :, 1] = np.arange(0x40, 0xFF)
+    return {letter for letter in pairs.tobytes().decode(codec, "ignore") if letter >= "\x80"}

@@ -17,6 +17,7 @@ from lswc.language import scripts, vietnamese
 from lswc.language.font_encodings import is_rakhine, myanmar
 from lswc.language.lookalikes import lookalike, with_lookalikes
 from lswc.language.neighbours import neighbours
+from lswc.language.rarer import rarer
 from lswc.language.registry import (
     RENAMED,
     cached_by_languages,
@@ -24,6 +25,7 @@ from lswc.language.registry import (
     is_known,
     known,
     language,
+    rarer_languages,
 )
 from lswc.language.scripts import (
     HAN,
@@ -164,9 +166,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
             found.by_script.setdefault(code, {})[script] = float(count)
     if counts[MYANMAR]:
         _tell_myanmar(text, found, amounts)
-    for code in with_lookalikes().intersection(amounts):
-        if lookalike(code, _sample(text)):
-            del amounts[code]
+    _tell_lookalikes(text, amounts)
     latin = float(counts[LATIN] + counts[VIETNAMESE])
     if counts[VIETNAMESE]:
         enough = counts[VIETNAMESE] / _VIETNAMESE_PER_LETTER
@@ -181,6 +181,14 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
         found.certainty.setdefault(guess.language, guess.certainty)
     found.shares = {code: amount / found.total for code, amount in amounts.items() if amount}
     return found
+
+
+def _tell_lookalikes(text: str, amounts: dict[str, float]) -> None:
+    for code in with_lookalikes().intersection(amounts):
+        if other := lookalike(code, _sample(text)):
+            amount = amounts.pop(code)
+            if is_known(other):
+                amounts[other] = amount
 
 
 def _tell_myanmar(text: str, found: Measured, amounts: dict[str, float]) -> None:
@@ -341,6 +349,8 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
             sample = _sample(text, _LARGE_SAMPLE)
             found = cld2(sample)
         found = [_unless_lookalike(guess, sample) for guess in found]
+        if not (found and found[0].certainty > _UNSURE) and (code := rarer(sample)):
+            return [Guess(code, 1.0, 1.0)]
         return _south_slavic(found, script, text, hint)
     shares, rest = own.lines(text)
     left = 1.0 - sum(shares.values())
@@ -370,6 +380,8 @@ def _unless_lookalike(guess: Guess, sample: str) -> Guess:
     other = lookalike(guess.language, sample) if is_whole else None
     if other is None:
         return guess
+    if other in rarer_languages():  # or in one beside it
+        other = rarer(sample) or other
     return guess._replace(language=other) if is_known(other) else guess._replace(certainty=0.0)
 
 

@@ -8,6 +8,7 @@ bytes far better, whatever a few broken ones may say.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import chardet
@@ -48,7 +49,7 @@ _AFTER = re.compile(
 _LONGEST_END = 5
 _SAMPLE = 4_000  # bytes of words that are compared
 _MOST_JUDGED = 100  # stretches whose likelihood is compared; of others their length tells
-_BEYOND_ASCII = bytes(range(0x80, 0x100))
+_ASCII, _BEYOND_ASCII = bytes(range(0x80)), bytes(range(0x80, 0x100))
 _ASCII_END = 0x7F
 
 _PROOF, _PROOF_PER_BYTE = 20.0, 0.3
@@ -67,6 +68,17 @@ _THAI = "windows-874"
 _RARE = ("iso-", "ibm", "x-", "mac", "viscii", "tcvn")  # if nobody names them
 _COMMON = [name for name in LANGUAGES if not name.startswith(_RARE)]
 _GUESSED = [charset for charset in LANGUAGES if charset not in ("viscii", "tcvn")]
+_WESTERN = "windows-1252"
+_OF_WINDOWS = ("windows-1250", _WESTERN, "windows-1254", "windows-1257", "windows-1258")
+_IN_LATIN_LETTERS = (
+    *_OF_WINDOWS,
+    *(f"iso-8859-{part}" for part in (2, 3, 4, 10, 13, 14, 15, 16)),
+    "macintosh",
+)
+_ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_MOSTLY_ALONE = 0.9
+_FEW = 0.1  # of the bytes beyond ASCII
+_MARGIN = 2.0  # nats by which a rarer charset has to be ahead
 _EXAMINED = 8_192  # bytes that the detector sees
 
 
@@ -192,6 +204,8 @@ def _legacy(sample: bytes, declared: Sequence[str], body: bytes) -> str:
     first = next(iter(declared), None)
     if first is not None and _is_typical(sample, first, nats(sample, first)):
         return first
+    if first is None and _is_western(sample):
+        return _WESTERN
     detected = _detected(body)
     scores = {charset: nats(sample, charset) for charset in {*_COMMON, *declared, detected}}
     proof = _PROOF + _PROOF_PER_BYTE * len(sample)
@@ -203,18 +217,45 @@ def _legacy(sample: bytes, declared: Sequence[str], body: bytes) -> str:
     doubt = _PROVEN if first else _UNLIKELY
     if len(sample) < _SHORT or _is_typical(sample, best, nats(sample, best), doubt):
         return best
-    return first if first and first != _THAI else "windows-1252"
+    return first if first and first != _THAI else _WESTERN
+
+
+def _is_western(sample: bytes) -> bool:
+    """Tell whether words are Latin ones that no other charset makes more of than Windows-1252.
+
+    In Latin letters most that are beyond ASCII stand alone between others. Where each means the
+    same in all charsets, as those of German do, there is nothing to compare.
+    """
+    beyond = sample.translate(None, _ASCII)
+    if len(_ALONE.findall(sample)) < _MOSTLY_ALONE * len(beyond):
+        return False
+    if len(beyond.translate(None, _unambiguous())) <= _FEW * len(beyond):
+        return True
+    most = nats(sample, _WESTERN) + _MARGIN
+    return all(nats(sample, charset) <= most for charset in _IN_LATIN_LETTERS)
+
+
+@cache
+def _unambiguous() -> bytes:
+    """Return the bytes that are the same letter, or sign of Windows, in all Latin charsets."""
+
+    def is_one(byte: bytes) -> bool:
+        letter = text_of(byte, _WESTERN)
+        charsets = _IN_LATIN_LETTERS[:-1] if letter.isalpha() else _OF_WINDOWS
+        return all(text_of(byte, charset) == letter for charset in charsets)
+
+    return bytes(byte[0] for byte in (_BEYOND_ASCII[n : n + 1] for n in range(128)) if is_one(byte))
 
 
 def _detected(body: bytes) -> str:
     """Return what the detector says, which knows more languages than there are tables of."""
     first = _WORD.search(body)
     if first is None:
-        return "windows-1252"
+        return _WESTERN
     examined = body[first.start() : first.start() + _EXAMINED]
     found = chardet.detect(examined, include_encodings=_GUESSED)["encoding"]
     charset = encoding(found or "")
-    return charset if charset in _GUESSED else "windows-1252"
+    return charset if charset in _GUESSED else _WESTERN
 
 
 def _is_typical(sample: bytes, charset: str, found: float, doubt: float = 1.0) -> bool:

@@ -26,7 +26,6 @@ _DECLARED = 0.5  # characters that a declaration counts for: it decides where no
 _SENTENCE = re.compile("[\n。！？]")
 _JAPANESE_OR_KOREAN = re.compile("[\u3041-\u30fa\uac00-\ud7a3]")
 _BMP = 0x10000
-_ASCII = 0x80
 
 
 class Variants:
@@ -125,11 +124,9 @@ def _classes(variants: tuple[Variant, ...]) -> npt.NDArray[np.uint8] | None:
     if not any(sets):
         return None
     table = np.zeros(_BMP, np.uint8)
-    owners = Counter(character for characters in sets for character in characters)
     for number, characters in enumerate(sets, 1):
-        own = [ord(c) for c in characters if owners[c] == 1 and _ASCII <= ord(c) < _BMP]
-        letters = [point for point in own if chr(point).isalpha()]
-        table[letters] = number
+        others = set().union(*(other for other in sets if other is not characters))
+        table[[ord(c) for c in characters - others if c.isalpha() and ord(c) < _BMP]] = number
     return table
 
 

@@ -19,7 +19,7 @@ from lswc.strategy import Named
 from lswc.urls import site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from lswc.language.registry import Variant
     from lswc.urls import Url
@@ -37,6 +37,11 @@ _BRACKETED = re.compile(r"[(（\[].*")
 _EXTENSION = re.compile(r"\.(?:s?html?|xhtml|php\d?|aspx?|jsp|cgi|pl|txt|xml)$")
 _LOCALE = re.compile(r"([a-z]{2,3})[-_](?:([a-z]{2})|[a-z]{4}|\d{3})(?:[-_.@].*)?")
 _AT_THE_END = re.compile(r"(?:^|.*[._-])([a-z]{2})[-_]([a-z]{2}|arab|cyrl|hans|hant|latn)")
+# All that isn't alphanumeric in ASCII, as _BETWEEN has it, and what may stand around a name.
+_BLANKS = {n: " " for n in (*range(0x80), *map(ord, "（·•")) if not chr(n).isalnum()}
+_SMALL_LETTERS = bytes(ord(chr(n).lower()) if chr(n).isalnum() else ord(" ") for n in range(0x80))
+_SMALL_LETTERS += bytes(range(0x80, 0x100))
+_AT_ENDS = 5  # words: a code is the first, or one of the last before an extension
 _BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~]+")  # not \W, which vowels of Burmese or Thai are
 
 
@@ -49,16 +54,26 @@ def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     ``text`` is its anchor text, as in a menu of languages. TARGET wins over OTHER where a link
     names several, as in ``/en/th/``.
     """
-    found = _of_tag(tag) if tag else NOBODY
+    return _seen_by(target, _languages(url, tag, text), url, tag, text)
+
+
+def _languages(url: Url, tag: str, text: str) -> frozenset[str]:
+    """Return the languages that a link names."""
     folder, _, last = url.path.rpartition("/")
-    found |= _of_host(url.hostname) | _of_folder(folder)
-    if last:
+    found = _of_host(url.hostname) | _of_folder(folder)
+    if tag:
+        found |= _of_tag(tag)
+    if _may_name(last):
         found |= _of_segment(last)
-    if text and len(text) <= LONGEST:
+    if text and _is_named_by(text):
         found |= _of_text(text)
-    if url.query:
+    if url.query and _may_say(url.query):
         for parameter in url.query.split("&"):
             found |= _of_word(parameter.partition("=")[2] or parameter)
+    return found
+
+
+def _seen_by(target: str, found: frozenset[str], url: Url, tag: str, text: str) -> Named:
     if not found:
         return Named.NONE
     code, is_variant, _ = target.partition("-")
@@ -67,21 +82,13 @@ def named(target: str, url: Url, tag: str = "", text: str = "") -> Named:
     return Named.TARGET
 
 
-def named_by_links(targets: Sequence[str], links: Iterable[tuple[Url, str, str]]) -> list[Named]:
-    """Return the language that each link names: a target, if it is any of them.
-
-    A link is what ``named`` takes of it.
-    """
-    return [_named_by(targets, *link) for link in links]
-
-
-def _named_by(targets: Sequence[str], url: Url, tag: str, text: str) -> Named:
-    found = Named.NONE
-    for target in targets:
-        found = named(target, url, tag, text)
-        if found != Named.OTHER:
-            break
-    return found
+def named_by(targets: Sequence[str], url: Url, tag: str = "", text: str = "") -> Named:
+    """Return what ``named`` does for several languages: TARGET, if a link names any of them."""
+    languages = _languages(url, tag, text)
+    if not languages:
+        return Named.NONE
+    sees = (_seen_by(target, languages, url, tag, text) for target in targets)
+    return next((named for named in sees if named != Named.OTHER), Named.OTHER)
 
 
 def _names_other_variant(target: str, url: Url, tag: str, text: str) -> bool:
@@ -143,6 +150,63 @@ def _of_word(word: str) -> frozenset[str]:
     return NOBODY
 
 
+def _is_named_by(text: str) -> bool:
+    """Tell whether an anchor text may name a language, in a fraction of the time it takes to know.
+
+    A code stands first in it.
+    """
+    if len(text) > LONGEST:
+        return False
+    if text.isascii():
+        in_ascii = text.encode().translate(_SMALL_LETTERS).split()
+        return bool(in_ascii) and (
+            in_ascii[0] in _words_or_codes() or not _words_in_ascii().isdisjoint(in_ascii)
+        )
+    folded = text.casefold()
+    words = folded.translate(_BLANKS).split()
+    if words and (words[0] in codes() or not _words_of_names().isdisjoint(words)):
+        return True
+    return _name_within().search(folded) is not None
+
+
+def _may_name(segment: str) -> bool:
+    """Tell whether a segment of a path may name a language, alike.
+
+    A code is the first word, or one of the last, before an extension and what is after a locale.
+    """
+    if "%" in segment or not segment.isascii():
+        return True
+    words = segment.encode().translate(_SMALL_LETTERS).split()
+    if len(words) > _AT_ENDS:
+        if not _words_in_ascii().isdisjoint(words):
+            return True
+        words = [words[0], *words[1 - _AT_ENDS :]]
+    return not _words_or_codes().isdisjoint(words)
+
+
+def _may_say(query: str) -> bool:
+    """Tell whether a query may name a language, alike: each of its words may be a code."""
+    if "%" in query or not query.isascii():
+        return True
+    return not _words_or_codes().isdisjoint(query.encode().translate(_SMALL_LETTERS).split())
+
+
+@cache
+def _words_in_ascii() -> frozenset[bytes]:
+    return frozenset(word.encode() for word in _words_of_names() if word.isascii())
+
+
+@cache
+def _words_or_codes() -> frozenset[bytes]:
+    return _words_in_ascii() | {code.encode() for code in codes()}
+
+
+@cache
+def _words_of_names() -> frozenset[str]:
+    """Return the words that names of languages have."""
+    return frozenset(word for name in names() for word in name.translate(_BLANKS).split())
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def _of_text(text: str) -> frozenset[str]:
     """Look at an anchor text: "ไทย", "EN", "Português (Brasil)", "English version", "日本語版"."""
@@ -164,18 +228,20 @@ def _written_together(text: str) -> frozenset[str]:
     """Look for a name in a script that puts no blanks between words."""
     if text.isascii():
         return NOBODY
-    within = [name for name in _names_beyond_ascii() if name in text]
-    return names()[max(within, key=len)] if within else NOBODY
+    within = _name_within().search(text)
+    return names()[within[0]] if within else NOBODY
 
 
 @cache
-def _names_beyond_ascii() -> tuple[str, ...]:
-    return tuple(name for name in names() if not name.isascii())
+def _name_within() -> re.Pattern[str]:
+    """Return what finds a name that has a letter beyond ASCII: the longest where one begins."""
+    beyond = sorted((name for name in names() if not name.isascii()), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, beyond)))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _of_folder(folder: str) -> frozenset[str]:
-    return NOBODY.union(*map(_of_segment, filter(None, folder.split("/"))))
+    return NOBODY.union(*map(_of_segment, filter(_may_name, folder.split("/"))))
 
 
 @lru_cache(maxsize=_REMEMBERED)

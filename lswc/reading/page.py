@@ -23,7 +23,7 @@ from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
-from lswc.reading.named_language import LONGEST, named_by_links
+from lswc.reading.named_language import LONGEST, named_by
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
 from lswc.reading.other_links import of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
@@ -320,17 +320,14 @@ class PageReader:
 
     def _judged(self, links: list[_Link], depth: int) -> dict[_Link, _Target | Outcome]:
         """Return what links of this depth lead to, or why they are left out, all at once."""
-        checked = self.scope.check_all([address for address, *_ in links], depth)
-        found: dict[_Link, _Target | Outcome] = {}
-        kept: dict[_Link, Url] = {}
-        for link, url in zip(links, checked, strict=True):
-            if isinstance(url, Outcome):
-                found[link] = url
-            else:
-                kept[link] = url
-        names = named_by_links(self._tags, [(url, *link[2:]) for link, url in kept.items()])
-        homes = map(home, kept.values())
-        return found | dict(zip(kept, map(_Target, kept.values(), homes, names), strict=True))
+        checked = self.scope.check_all([link[0] for link in links], depth)
+        tags = self._tags
+        return {
+            link: url
+            if isinstance(url, Outcome)
+            else _Target(url, home(url), named_by(tags, url, link[2], link[3]))
+            for link, url in zip(links, checked, strict=True)
+        }
 
 
 def _canonical(raw: Reading, url: Url) -> str:

@@ -89,14 +89,9 @@ class Scope:
 
     def check_all(self, addresses: Sequence[str], depth: int) -> list[Url | Outcome]:
         """Return of each address, all of this depth, what ``check`` says."""
-        long = [self._is_long(address) for address in addresses]
-        urls = [
-            None if is_long else parse(address)
-            for address, is_long in zip(addresses, long, strict=True)
-        ]
         return [
-            Outcome.URL_TOO_LONG if is_long else self._judged(url, depth)
-            for url, is_long in zip(urls, long, strict=True)
+            Outcome.URL_TOO_LONG if self._is_long(address) else self._judged(parse(address), depth)
+            for address in addresses
         ]
 
     def _judged(self, url: Url | None, depth: int) -> Url | Outcome:

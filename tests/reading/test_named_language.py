@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lswc.language.names import codes, names
 from lswc.language.registry import known
-from lswc.reading.named_language import named, named_by_links
+from lswc.reading.named_language import named, named_by
 from lswc.strategy import Named
 from lswc.urls import parse
 
@@ -191,6 +191,6 @@ def test_of_several_targets_one_that_is_named_is_enough() -> None:
     plain = parse("http://a.com/x")
     assert plain is not None
     said = ["ไทย", "ລາວ", "日本語", "x"]
-    found = named_by_links(("th", "lo"), [(plain, "", text) for text in said])
+    found = [named_by(("th", "lo"), plain, "", text) for text in said]
     assert found == [Named.TARGET, Named.TARGET, Named.OTHER, Named.NONE]
-    assert named_by_links(("th", "lo"), [(plain, "lo", "")]) == [Named.TARGET]
+    assert named_by(("th", "lo"), plain, "lo") == Named.TARGET
