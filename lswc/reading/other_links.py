@@ -86,7 +86,10 @@ def _named(markup: bytes) -> Iterator[str]:
 
 
 def _values(markup: bytes, lower: bytes, name: bytes) -> Iterator[bytes]:
-    """Yield the values of an attribute; ``lower`` is the page in small letters, nearly: what is no letter is another."""
+    """Yield the values of an attribute.
+
+    ``lower`` is the page in small letters, but what is no letter may be another sign.
+    """
     place = lower.find(name)
     while place >= 0:
         end = place + len(name)

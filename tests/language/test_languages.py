@@ -40,7 +40,7 @@ def test_no_charset_belongs_to_two_languages() -> None:
     ("given", "says"),
     [
         ("thai", r"do you mean th \(Thai\)"),
-        ("Burmese", r"do you mean my \(Burmese\)\?"),
+        ("Burmese", r"do you mean my \(Burmese\)"),
         ("tha", r"th \(Thai\)"),
         ("qqq", "write an ISO 639 code, such as th or ja"),
     ],

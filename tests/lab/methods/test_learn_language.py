@@ -90,7 +90,7 @@ def test_it_says_what_it_was_not_measured_on(own: Path, capsys: pytest.CaptureFi
 def test_it_says_plainly_that_a_language_is_told_too_badly(
     own: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = {"hsb": [SORBIAN] * 30, "xx": [ASTURIAN] * 4 + [SORBIAN]}
+    texts = {"qaa": [SORBIAN] * 30, "xx": [ASTURIAN, SORBIAN] * 15}
     for code, text in texts.items():
         lines = "\n".join(f"{line} {number}" for number, line in enumerate(text * 2))
         (own / "texts" / f"{code}.utf-8.txt").write_text(lines, encoding="utf-8")
