@@ -27,9 +27,9 @@ from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.test import get_crawler
 
-from lswc.frontier.contract import Terms
+from lswc.frontier.rules.contract import Terms
+from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer, Visit
 from lswc.settings import LSWC_UNPROVEN_SHARE
 from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
 

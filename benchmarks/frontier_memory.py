@@ -17,8 +17,8 @@ from pathlib import Path
 from scrapy import Request
 
 from benchmarks.frontier import CODE, scheduler
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.strategy import PageLanguage, strategy
 
 HOSTS = 50_000

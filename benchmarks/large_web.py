@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.frontier import LINKS
-from lswc.frontier.contract import Caps, Terms
-from lswc.frontier.visit import Offer, Visit
+from lswc.frontier.rules.contract import Caps, Terms
+from lswc.frontier.rules.visit import Offer, Visit
 from lswc.settings import (
     LSWC_HASTE,
     LSWC_MAX_UNPROVEN_SITES,

@@ -19,10 +19,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import part_of
+from lswc.frontier.rules.contract import site_of
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.lab.simulator.hours import InHours
 from lswc.lab.simulator.timed import Pace, TimedSimulation
@@ -33,9 +33,9 @@ from tests.frontier.exchange.memory_post import MemoryPost
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lswc.frontier.contract import Terms
     from lswc.frontier.exchange.post import Mail
-    from lswc.frontier.visit import Lease, Offer, Visit
+    from lswc.frontier.rules.contract import Terms
+    from lswc.frontier.rules.visit import Lease, Offer, Visit
     from lswc.strategy import Status
 
 SLOTS = 32

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.large_web import TERMS, Crawl, Web, loaded
 from lswc.crawl.commits import SAVE_BYTES, SAVE_SECONDS
+from lswc.frontier.rules.visit import keys
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import keys
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lswc.frontier.visit import Lease, Offer, Visit
+    from lswc.frontier.rules.visit import Lease, Offer, Visit
 
 FIRST = 2_000
 """Pages before those that are measured: servers rest, and the order was learned a little."""

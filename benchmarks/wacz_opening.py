@@ -20,7 +20,7 @@ from statistics import median
 from lswc.archive.appended_files import OpenFiles
 from lswc.archive.wacz import write
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.visit import Attempt, Exchange
+from lswc.frontier.rules.visit import Attempt, Exchange
 from tests.archive.replaying import OFFLINE, chromium, replaywebpage
 
 BEGAN = datetime(2026, 9, 1, tzinfo=UTC)

@@ -30,8 +30,8 @@ from urllib.request import urlopen
 
 from benchmarks.crawl import PORT
 from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import open_existing
-from lswc.frontier.visit import Offer, Visit
 from lswc.monitor.course import Course, Point, write_now
 from lswc.monitor.snapshot import Snapshot, Worker, of_workers
 from lswc.strategy import Facts, Locality, PageLanguage, Status, encode

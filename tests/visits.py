@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.visit import Visit
+from lswc.frontier.rules.visit import Visit
 
 if TYPE_CHECKING:
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.visit import Lease
 
 
 def ended(lease: Lease, outcome: str = "html", **brought: Any) -> Visit:

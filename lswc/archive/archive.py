@@ -14,7 +14,7 @@ from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETR
 from lswc.archive.page_record import Parts
 from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.visit import STOPPED, Attempt
+from lswc.frontier.rules.visit import STOPPED, Attempt
 from lswc.outcomes import OF_READERS, Outcome
 from lswc.strategy import PageLanguage, distance_of, source_of
 from lswc.urls import parse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 HELD = 16_000_000
 """Bytes of robots.txt and its like, headers included, kept until a page of theirs is archived."""

@@ -11,7 +11,7 @@ from lswc.archive.cdxj import fields_of, page_of
 from lswc.archive.http_message import LARGEST
 from lswc.archive.warc_reading import record_at
 from lswc.archive.warc_writer import digest_of
-from lswc.frontier.visit import Original
+from lswc.frontier.rules.visit import Original
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from isal import igzip
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
 from lswc.archive.http_message import LARGEST, HttpResponse
 from lswc.errors import writing
-from lswc.frontier.visit import DISCONNECT, Original
+from lswc.frontier.rules.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
 from lswc.outcomes import CHANGED
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.archive.appended_files import Appended, OpenFiles
-    from lswc.frontier.visit import Attempt, Exchange
+    from lswc.frontier.rules.visit import Attempt, Exchange
 
 PLACES = 131_072
 """Payloads that are remembered at most; a new one may take the place of any before."""

@@ -21,7 +21,7 @@ from lswc.crawl.configuration import Crawl
 from lswc.crawl.seed_files import list_of
 from lswc.crawl.stores import frontier_of
 from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
-from lswc.frontier.visit import Visit
+from lswc.frontier.rules.visit import Visit
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome

@@ -40,8 +40,8 @@ from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import LostStoreError, LswcError
-from lswc.frontier.held import became
-from lswc.frontier.visit import Visit, offer_like
+from lswc.frontier.rules.held import became
+from lswc.frontier.rules.visit import Visit, offer_like
 from lswc.outcomes import RECORDED, Outcome
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from lswc.archive.archive import Archive
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.visit import Lease
     from lswc.guest.guest import Guest
     from lswc.guest.pageless import Pageless
     from lswc.guest.twins import Twins

@@ -24,8 +24,8 @@ from lswc.crawl.crawl_folder import check_records, earlier_crawls, has_records, 
 from lswc.crawl.seed_files import seeds_of
 from lswc.crawl.web import prepare
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Caps
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.contract import Caps
+from lswc.frontier.rules.visit import Offer
 from lswc.guest.politeness import Politeness
 from lswc.language import registry
 from lswc.language.registry import Wanted, wanted

@@ -16,8 +16,8 @@ from lswc.archive.collection import collected
 from lswc.errors import ConfigError, writing
 from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE, MEMORY
-from lswc.frontier.lock import lock
 from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.lock import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from scrapy.extensions import closespider
 from lswc.crawl.close_reasons import PAGES
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
-from lswc.frontier.harvest import forecast
+from lswc.frontier.rules.harvest import forecast
 from lswc.outcomes import Outcome
 from lswc.plurals import numbered
 from lswc.strategy.adaptive import SEEDS, server_share
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.leases import Leases
     from lswc.frontier import Frontier
-    from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.harvest import CellHarvest
+    from lswc.frontier.rules.visit import Visit
     from lswc.strategy import Strategy
 
 EVERY = 100
@@ -86,9 +86,9 @@ class HarvestStopExtension:
     """Ends the crawl once the next downloads stay worth less than LSWC_STOP_HARVEST.
 
     They are worth what should be relevant of them, but a look at a server hardly known has its
-    price in the frontier's order (``lswc.frontier.harvest``). Then only what is promising is still
-    asked for, as its servers allow, and every seed. It is looked at once more when nothing is being
-    read any more: a sitemap may have named what is worth to go on.
+    price in the frontier's order (``lswc.frontier.rules.harvest``). Then only what is promising is
+    still asked for, as its servers allow, and every seed. It is looked at once more when nothing is
+    being read any more: a sitemap may have named what is worth to go on.
 
     A request counts whatever comes of it: a page, an error, or no answer. For how long little was
     expected is tallied with what the requests brought: so a crawl that was stopped ends where it

@@ -23,7 +23,7 @@ from lswc.outcomes import Outcome, of_status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 logger = logging.getLogger(__name__)
 

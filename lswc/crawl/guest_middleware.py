@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.commits import Commits
     from lswc.crawl.walls import Walls
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.decisions import Decision
     from lswc.guest.guest import Guest
     from lswc.urls import Url

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lswc.crawl.commits import MISSING
 from lswc.errors import AwayError, LswcError
-from lswc.frontier.visit import FollowedLink, offer_like
+from lswc.frontier.rules.visit import FollowedLink, offer_like
 from lswc.outcomes import INSTEAD, LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.urls import parse
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.feed import Feed
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Lease, Visit
+    from lswc.frontier.rules.visit import Lease, Visit
     from lswc.guest.guest import Guest
     from lswc.guest.twins import Twins
 

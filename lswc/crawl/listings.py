@@ -13,7 +13,7 @@ from lswc.crawl.failures import count_mishaps
 from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import headers_of, visit_of
 from lswc.errors import LswcError
-from lswc.frontier.visit import FollowedLink, Offer
+from lswc.frontier.rules.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
 from lswc.reading import sitemaps
 from lswc.reading.named_language import named
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.reading.sitemaps import ListedPage, Listing
     from lswc.urls import Url
 

@@ -20,7 +20,7 @@ from lswc.crawl.composition import parts_of
 from lswc.crawl.pages import Page
 from lswc.crawl.requests import visit_of
 from lswc.errors import LswcError
-from lswc.frontier.visit import FollowedLink, Offer, Record
+from lswc.frontier.rules.visit import FollowedLink, Offer, Record
 from lswc.outcomes import Outcome
 from lswc.safety.content_types import Kind
 from lswc.strategy import DISCARD, PageLanguage, Status, next_distance
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.reading.page import ReadLink
     from lswc.strategy import Strategy
 

@@ -17,7 +17,7 @@ from lswc.crawl.requests import CUT, FILE, headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.walls import FEW_LINKS
 from lswc.errors import LswcError
-from lswc.frontier.visit import FollowedLink, Record, offer_like
+from lswc.frontier.rules.visit import FollowedLink, Record, offer_like
 from lswc.guest.canonicals import REMEMBERED
 from lswc.guest.internet import ClosingError
 from lswc.outcomes import NEW, Outcome
@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from lswc.crawl.requisite_offers import Requisites
     from lswc.crawl.walls import Walls
     from lswc.frontier import Frontier
-    from lswc.frontier.seen_paragraphs import SeenParagraphs
-    from lswc.frontier.visit import Offer, Visit
+    from lswc.frontier.rules.visit import Offer, Visit
+    from lswc.frontier.store.seen_paragraphs import SeenParagraphs
     from lswc.guest.guest import Guest
     from lswc.guest.twins import Twins
     from lswc.reading.page import PageReading, ReadLink

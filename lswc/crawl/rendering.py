@@ -20,7 +20,7 @@ from lswc.crawl.browsers import Browser, Unshown
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.readers import PageError
 from lswc.crawl.requests import RENDERING, headers_of
-from lswc.frontier.visit import Rendered
+from lswc.frontier.rules.visit import Rendered
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
 from lswc.reading.reader_messages import Asked
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.guest import Guest
     from lswc.reading.browser.messages import Wanted
     from lswc.reading.page import PageReading

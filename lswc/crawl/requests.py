@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from lswc.frontier.visit import Visit
+from lswc.frontier.rules.visit import Visit
 from lswc.urls import Url, parse
 
 if TYPE_CHECKING:

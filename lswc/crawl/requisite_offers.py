@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.failures import count_mishaps
 from lswc.crawl.readers import PageError, ReaderError, Unread
 from lswc.crawl.requests import CUT, headers_of, url_of, visit_of
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.reading.reader_messages import AskedRequisite
 from lswc.reading.requisites import FEED, GUESS, Needed, Place, Requisite, RequisiteReader
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.guest import Guest
 
 REMEMBERED = 50_000

@@ -6,9 +6,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.contract import site_of
+from lswc.frontier.rules.visit import Offer
 from lswc.strategy import (
     SEED,
     Anchor,

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawl.requests import page_visit_of, visit_of
-from lswc.frontier.visit import FollowedLink, offer_like
+from lswc.frontier.rules.visit import FollowedLink, offer_like
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint, parse
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.admission import Admission
     from lswc.guest.twins import Twins
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 logger = logging.getLogger(__name__)
 

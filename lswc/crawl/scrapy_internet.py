@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from lswc.frontier.visit import Attempt
+    from lswc.frontier.rules.visit import Attempt
     from lswc.guest.decisions import Go
     from lswc.reading.page import PageReading
     from lswc.urls import Url

@@ -15,7 +15,7 @@ from lswc.crawl.middlewares import in_tlds
 from lswc.crawl.pages import Page
 from lswc.crawl.requests import headers_of
 from lswc.errors import ConfigError
-from lswc.frontier.visit import Lease, Visit
+from lswc.frontier.rules.visit import Lease, Visit
 from lswc.language import registry
 from lswc.outcomes import Outcome
 from lswc.strategy import DISCARD, NO_PAGES, SEED, PageLanguage, Pages, Unit, next_distance, status

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier
-from lswc.frontier.contract import Terms, patience_of
-from lswc.frontier.experience import taught_by
+from lswc.frontier.rules.contract import Terms, patience_of
+from lswc.frontier.rules.experience import taught_by
 from lswc.frontier.store import report as sqlite_report
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.workers import Shared
     from lswc.frontier import Frontier
-    from lswc.frontier.seen_paragraphs import SeenParagraphs
+    from lswc.frontier.store.seen_paragraphs import SeenParagraphs
     from lswc.strategy import Experience
 
 
@@ -77,6 +77,6 @@ def seen_paragraphs_of(crawl: Crawl) -> SeenParagraphs | None:
     """
     if not crawl.reading.clean_text:
         return None
-    from lswc.frontier.seen_paragraphs import SeenParagraphs
+    from lswc.frontier.store.seen_paragraphs import SeenParagraphs
 
     return SeenParagraphs(crawl.folder)

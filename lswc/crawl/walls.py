@@ -19,7 +19,7 @@ from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import STEP, VISIT, headers_of
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import LswcError
-from lswc.frontier.visit import offer_like
+from lswc.frontier.rules.visit import offer_like
 from lswc.guest.cookies import Jar
 from lswc.guest.server_cookies import Way
 from lswc.outcomes import REDIRECTS, Outcome
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
     from lswc.crawl.scrapy_internet import ScrapyInternet
-    from lswc.frontier.visit import Attempt, Visit
+    from lswc.frontier.rules.visit import Attempt, Visit
     from lswc.guest.guest import Guest
     from lswc.guest.server_cookies import ServerCookies
     from lswc.reading.page import PageReading

@@ -21,13 +21,13 @@ from lswc.crawl.feed import Feed
 from lswc.crawl.resending import resent
 from lswc.errors import ConfigError
 from lswc.frontier import CLUSTER, SENTINEL
-from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import status
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.post import Post
 from lswc.frontier.exchange.status import summed
-from lswc.frontier.experience import check_source
+from lswc.frontier.rules.contract import FrontierError
+from lswc.frontier.rules.experience import check_source
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.guest.control.redis_store import InMail
 from lswc.guest.shared_slots import SharedSlots

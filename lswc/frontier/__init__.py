@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import DEFAULTS, Frontier, FrontierError, Terms
+from lswc.frontier.rules.contract import DEFAULTS, Frontier, FrontierError, Terms
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.frontier import Frontier
-    from lswc.frontier.contract import Wanted
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.contract import Wanted
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.control import Rule
     from lswc.guest.control_in_effect import ControlInEffect
     from lswc.guest.rests import SecondTries

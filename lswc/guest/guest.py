@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.admission import Reach
     from lswc.guest.control import Rule
     from lswc.guest.control_in_effect import ControlInEffect

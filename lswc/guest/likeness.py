@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from lswc.frontier.visit import DISCONNECT
+from lswc.frontier.rules.visit import DISCONNECT
 from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.urls import parse, site
@@ -19,7 +19,7 @@ from lswc.urls import parse, site
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.frontier.visit import Attempt, Visit
+    from lswc.frontier.rules.visit import Attempt, Visit
     from lswc.urls import Url
 
 IN_A_ROW = 5

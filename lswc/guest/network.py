@@ -21,7 +21,7 @@ from lswc.urls import parse, site, tld
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.internet import Internet
     from lswc.urls import Url
 

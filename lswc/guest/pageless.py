@@ -15,7 +15,7 @@ from lswc.urls import parse, tld
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from lswc.guest.learned import Key, Learned
 
 MOST = 20_000

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 AGAIN = 0.05
 """Seconds until it is seen again whether a server has answered."""

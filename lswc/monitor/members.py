@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import ConfigError
-from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import status
 from lswc.frontier.exchange.owners import PARTS
+from lswc.frontier.rules.contract import FrontierError
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:

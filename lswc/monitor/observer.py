@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.composition import Parts
     from lswc.crawl.configuration import Crawl
-    from lswc.frontier.report import Freshness
+    from lswc.frontier.rules.report import Freshness
     from lswc.monitor.snapshot import Coverage, Snapshot
 
 CELLS_EVERY = 5.0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from twisted.web import http
     from twisted.web.server import Request as WebRequest
 
-    from lswc.frontier.report import Freshness
+    from lswc.frontier.rules.report import Freshness
 
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """Between the buckets of the time that servers take to answer."""

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from lswc.errors import LswcError
-from lswc.frontier.report import HeldPage, Server, Standing
+from lswc.frontier.rules.report import HeldPage, Server, Standing
 from lswc.frontier.store import report as sqlite_report
 from lswc.monitor.snapshot import Snapshot, counted
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.exchange.post import Post
-    from lswc.frontier.report import Reader
+    from lswc.frontier.rules.report import Reader
 
 LONGEST = 20_000
 """Bytes of a question."""

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lswc.frontier.harvest import Forecast, Group, by_group, forecast
-from lswc.frontier.report import Completion, Family, Freshness, Queue, completion
+from lswc.frontier.rules.harvest import Forecast, Group, by_group, forecast
+from lswc.frontier.rules.report import Completion, Family, Freshness, Queue, completion
 from lswc.guest.pageless import Without
 from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lswc.frontier.contract import Counts
-    from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.report import Reader
+    from lswc.frontier.rules.contract import Counts
+    from lswc.frontier.rules.harvest import CellHarvest
+    from lswc.frontier.rules.report import Reader
     from lswc.guest.control import Control
     from lswc.strategy import Strategy
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import fields, replace
 
-from lswc.frontier.harvest import Group
-from lswc.frontier.report import Completion, Family, Freshness, Queue
+from lswc.frontier.rules.harvest import Group
+from lswc.frontier.rules.report import Completion, Family, Freshness, Queue
 from lswc.guest.pageless import Without
 from lswc.monitor.snapshot import (
     TOP,

@@ -15,9 +15,9 @@ import msgspec
 from lswc.crawl.crawl_folder import remembered
 from lswc.errors import ConfigError, LswcError, StorageError
 from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis
-from lswc.frontier.contract import check_format, site_of
 from lswc.frontier.exchange import messages, status
 from lswc.frontier.exchange.owners import PARTS, part_of
+from lswc.frontier.rules.contract import check_format, site_of
 from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.owners import Owners
     from lswc.frontier.exchange.post import Post
-    from lswc.frontier.report import Server
+    from lswc.frontier.rules.report import Server
     from lswc.guest.control.store import Instructions
     from lswc.monitor.questions import Question
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from lswc.frontier.report import Standing
+    from lswc.frontier.rules.report import Standing
     from lswc.guest.control import Control
     from lswc.urls import Url
 

@@ -23,8 +23,8 @@ from lswc.crawl.spider import LswcSpider
 from lswc.crawl.web import prepare
 from lswc.errors import writing
 from lswc.frontier import FRONTIER_FILE
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store import report as sqlite_report
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.reading.opt_outs import forbids_mining
 from lswc.seeds.kinds import of_page

@@ -12,7 +12,7 @@ import pytest
 from lswc.archive.check.agreement import check, repair
 from lswc.archive.check.recovery import refuse_older
 from lswc.archive.warc_repair import is_described
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.rules.contract import FrontierError
 from tests.archive.wire import record
 from tests.crawl.running import SetUp
 

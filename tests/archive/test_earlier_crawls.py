@@ -13,7 +13,7 @@ from lswc.archive.appended_files import ArchiveError, OpenFiles
 from lswc.archive.cdxj import entries
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_writer import WarcWriter, digest_of
-from lswc.frontier.visit import Attempt, Exchange, Rendered
+from lswc.frontier.rules.visit import Attempt, Exchange, Rendered
 from tests.archive.wire import chunked
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import tracemalloc
 from typing import TYPE_CHECKING
 
 from lswc.archive.warc_writer import PLACES, Originals, digest_of
-from lswc.frontier.visit import Original
+from lswc.frontier.rules.visit import Original
 
 if TYPE_CHECKING:
     from pathlib import Path

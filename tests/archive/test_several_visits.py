@@ -12,7 +12,7 @@ import pytest
 
 from lswc.archive.archive import Archive, FileSizes
 from lswc.archive.check.comparison import Comparison
-from lswc.frontier.visit import Attempt, Exchange, Visit
+from lswc.frontier.rules.visit import Attempt, Exchange, Visit
 from tests.archive.test_visits import _record, visits
 
 if TYPE_CHECKING:

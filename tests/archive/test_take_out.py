@@ -16,7 +16,7 @@ from lswc.archive.cdxj import DOM
 from lswc.archive.crawl_log import Log, journals
 from lswc.archive.warc_repair import is_whole
 from lswc.archive.warc_writer import WarcWriter
-from lswc.frontier.visit import Rendered
+from lswc.frontier.rules.visit import Rendered
 from tests.archive.reading import check, index, records
 from tests.archive.test_earlier_crawls import response
 

@@ -13,8 +13,8 @@ import pytest
 from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
 from lswc.archive.url_history import history
+from lswc.frontier.rules.visit import Attempt, Exchange, Offer, Record, Visit
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Attempt, Exchange, Offer, Record, Visit
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.archive.reading import records
 

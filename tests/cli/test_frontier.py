@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.one_worker import shared
 from tests.scenarios.site import SCRAPY, run
@@ -19,7 +19,7 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.contract import Frontier
+    from lswc.frontier.rules.contract import Frontier
     from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "bfs"}

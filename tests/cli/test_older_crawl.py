@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import FORMAT
+from lswc.frontier.rules.contract import FORMAT
 from tests import forks
 from tests.scenarios.site import ROOT, THAI, Site, environment, page
 

@@ -25,8 +25,8 @@ from lswc.corpus import writing
 from lswc.corpus.writing import Choices, Counts, Written
 from lswc.crawl.configuration import Crawl
 from lswc.frontier import open_frontier
-from lswc.frontier.report import Completion, Family, Queue
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.report import Completion, Family, Queue
+from lswc.frontier.rules.visit import Offer
 from lswc.guest.control.store import InFolder, change
 from lswc.monitor import replay
 from lswc.monitor.snapshot import Cell

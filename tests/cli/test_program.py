@@ -18,8 +18,8 @@ from scrapy.utils.project import ENVVAR
 from lswc import __version__
 from lswc.cli import commands, program
 from lswc.cli.reference import completions
-from lswc.frontier.lock import lock
 from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.lock import lock
 from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.stored import StoredInFolders
 from lswc.strategy import strategy

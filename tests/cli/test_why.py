@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 
 from lswc.cli.commands.why import Command, _show
 from lswc.frontier import FRONTIER_FILE
-from lswc.frontier.contract import Terms
+from lswc.frontier.rules.contract import Terms
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.store.report import opened as opened_file
 from lswc.monitor.story import story

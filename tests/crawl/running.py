@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from lswc.crawl.composition import Parts
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 
 class SetUp:

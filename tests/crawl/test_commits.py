@@ -9,7 +9,7 @@ import pytest
 
 from lswc.crawl import commits
 from lswc.errors import ConfigError
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import PageLanguage
 from tests.crawl.running import SetUp

@@ -14,8 +14,8 @@ from scrapy.exceptions import NotConfigured
 from lswc.crawl.ends import AGAIN, EVERY, IN_A_ROW, LONG, REASON, TRIED, HarvestStopExtension
 from lswc.crawl.leases import ASKED, STAY
 from lswc.frontier.exchange.status import Elsewhere
-from lswc.frontier.harvest import CellHarvest
-from lswc.frontier.report import Standing
+from lswc.frontier.rules.harvest import CellHarvest
+from lswc.frontier.rules.report import Standing
 from lswc.outcomes import Outcome
 from lswc.strategy import Pages, strategy
 from lswc.strategy.adaptive import PLACES, server_share

@@ -20,7 +20,7 @@ from tests.crawl.running import SetUp
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 URLSET = "<urlset>{}</urlset>"
 INDEX = "<sitemapindex>{}</sitemapindex>"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from scrapy.http import HtmlResponse, Response
 
 from lswc.crawl.pages import NOT_MODIFIED
-from lswc.frontier.visit import Attempt, Exchange
+from lswc.frontier.rules.visit import Attempt, Exchange
 from lswc.language.default_method import Auto
 from lswc.language.document import Document
 from lswc.language.html import BOUNDS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.crawl.pages import Page
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

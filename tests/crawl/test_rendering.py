@@ -17,7 +17,7 @@ from lswc.crawl.rendering import AT_FIRST, ROUTES, Needs, Scripts
 from lswc.crawl.requests import RENDERING
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
-from lswc.frontier.visit import Attempt
+from lswc.frontier.rules.visit import Attempt
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Wanted
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.crawl.rendering import Rendering
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 PAGE = "http://a.example/"
 SCRIPT = "http://cdn.example/app.js"

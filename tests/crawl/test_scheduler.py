@@ -14,7 +14,7 @@ from lswc.crawl.requests import visit_of
 from lswc.crawl.retries import HELD, PATIENCE, WAITING
 from lswc.crawl.scheduler import TierScheduler
 from lswc.errors import StorageError
-from lswc.frontier.visit import Attempt, Exchange
+from lswc.frontier.rules.visit import Attempt, Exchange
 from lswc.outcomes import Outcome
 from tests.crawl.running import SetUp
 from tests.loop import in_loop

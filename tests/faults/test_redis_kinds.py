@@ -20,12 +20,12 @@ from scrapy.settings import Settings
 from lswc.crawl.web.certificate import self_signed
 from lswc.crawl.workers import connect
 from lswc.errors import AwayError
-from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
+from lswc.frontier.rules.contract import site_of
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.guest.shared_slots import SharedSlots
 from lswc.guest.slots import Group
 from lswc.strategy import SEED, PageLanguage, strategy

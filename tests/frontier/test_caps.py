@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.frontier.contract import Caps, Terms
+from lswc.frontier.rules.contract import Caps, Terms
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
 from tests.visits import ended
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.contract import Frontier
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.contract import Frontier
+    from lswc.frontier.rules.visit import Lease
 
     Open = Callable[[str, Caps], AbstractContextManager[Frontier]]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import Caps, Terms
-from lswc.frontier.report import completion
+from lswc.frontier.rules.contract import Caps, Terms
+from lswc.frontier.rules.report import completion
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
@@ -19,8 +19,8 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.contract import Frontier
-    from lswc.frontier.report import Completion
+    from lswc.frontier.rules.contract import Frontier
+    from lswc.frontier.rules.report import Completion
 
 HOW = {
     "complete": ("html", True),

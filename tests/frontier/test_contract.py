@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.rules.contract import FrontierError
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     GUESS,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from lswc.frontier.contract import Frontier
+    from lswc.frontier.rules.contract import Frontier
     from lswc.strategy import Strategy
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import Caps, Share, Terms
-from lswc.frontier.report import Family
+from lswc.frontier.rules.contract import Caps, Share, Terms
+from lswc.frontier.rules.report import Family
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, Support, strategy
 from lswc.strategy.families import URLS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.contract import Frontier
+    from lswc.frontier.rules.contract import Frontier
 
     Open = Callable[..., AbstractContextManager[Frontier]]
 

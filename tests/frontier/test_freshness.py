@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.cli.commands.why import _of_held
-from lswc.frontier.contract import Terms
+from lswc.frontier.rules.contract import Terms
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.store.report import opened
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.visit import Lease
 
 __all__ = ["begin", "store"]
 

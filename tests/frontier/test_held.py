@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.contract import Terms
-from lswc.frontier.held import Became, Claim, Claims, became
+from lswc.frontier.rules.contract import Terms
+from lswc.frontier.rules.held import Became, Claim, Claims, became
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from lswc.frontier.visit import Lease, Offer
+    from lswc.frontier.rules.visit import Lease, Offer
 
 DAY = 86_400.0
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from lswc.frontier import contract
-from lswc.frontier.contract import AWAITED, FrontierError, Terms
-from lswc.frontier.experience import taught_by
-from lswc.frontier.harvest import CellHarvest, forecast, wilson
+from lswc.frontier.rules import contract
+from lswc.frontier.rules.contract import AWAITED, FrontierError, Terms
+from lswc.frontier.rules.experience import taught_by
+from lswc.frontier.rules.harvest import CellHarvest, forecast, wilson
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
 from tests.visits import ended
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.frontier.contract import Frontier
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.contract import Frontier
+    from lswc.frontier.rules.visit import Lease
 
 ADAPTIVE = strategy("adaptive")
 FORMS = 12

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.errors import StorageError
-from lswc.frontier.seen_paragraphs import BITS, FILE, HASHES, SeenParagraphs, places
+from lswc.frontier.store.seen_paragraphs import BITS, FILE, HASHES, SeenParagraphs, places
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.errors import StorageError
-from lswc.frontier.contract import Caps, FrontierError, Terms
-from lswc.frontier.report import completion
+from lswc.frontier.rules.contract import Caps, FrontierError, Terms
+from lswc.frontier.rules.report import completion
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier, open_existing
 from lswc.frontier.store.report import opened
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, strategy
 from tests.visits import ended

@@ -21,17 +21,17 @@ from hypothesis.stateful import (
 )
 
 from lswc.errors import StorageError
-from lswc.frontier import contract
-from lswc.frontier.contract import Caps, Terms
+from lswc.frontier.rules import contract
+from lswc.frontier.rules.contract import Caps, Terms
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.store.report import opened
-from lswc.frontier.visit import Offer
 from lswc.outcomes import Outcome
 from lswc.strategy import GUESS, REQUISITE, REQUISITES, SEED, PageLanguage, Unit, strategy
 from tests.visits import ended
 
 if TYPE_CHECKING:
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.visit import Lease
 
 STRATEGIES = [
     "soft_focused",

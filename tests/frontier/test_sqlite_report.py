@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.contract import FULL, Caps, FrontierError, Terms, VersionError
-from lswc.frontier.report import Queue, Standing
+from lswc.frontier.rules.contract import FULL, Caps, FrontierError, Terms, VersionError
+from lswc.frontier.rules.report import Queue, Standing
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.store.report import lengths, opened
-from lswc.frontier.visit import Offer
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.visit import Lease, Visit
+from lswc.frontier.rules.visit import Lease, Visit
 from lswc.guest.control import change
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.report import completion
+from lswc.frontier.rules.report import completion
 from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import InFolder, change
 from tests.crawl.running import SetUp
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from lswc.frontier.report import Completion, Reader
+    from lswc.frontier.rules.report import Completion, Reader
     from lswc.guest.control.store import Instructions
 
 SEEDS = [f"http://{name}.one.co.th/{n}" for name in ("a", "b") for n in range(4)]

@@ -19,7 +19,7 @@ from lswc.crawl.scheduler import TierScheduler
 from lswc.crawl.transport.handler import Expected, Files
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
-from lswc.frontier.visit import Attempt, Exchange, Offer, Visit
+from lswc.frontier.rules.visit import Attempt, Exchange, Offer, Visit
 from lswc.guest.control import InFolder, change
 from lswc.guest.control_in_effect import at_start
 from lswc.outcomes import Outcome

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.visit import Attempt, Exchange, Lease, Visit
+from lswc.frontier.rules.visit import Attempt, Exchange, Lease, Visit
 from lswc.guest import network
 from lswc.guest.likeness import (
     HEAVY,

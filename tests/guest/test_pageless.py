@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.visit import Attempt, Lease, Visit
+from lswc.frontier.rules.visit import Attempt, Lease, Visit
 from lswc.guest.learned import FILE, Learned
 from lswc.guest.pageless import Pageless, Server
 from lswc.outcomes import Outcome

@@ -13,8 +13,8 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import Caps, Terms
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.contract import Caps, Terms
+from lswc.frontier.rules.visit import Offer
 from lswc.settings import LSWC_HASTE, LSWC_UNPROVEN_SHARE
 from lswc.strategy import SEED, Anchor, Facts, Locality, PageLanguage, Status, encode
 from lswc.urls import site
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.visit import Lease
 
 HOSTS = 60
 """Honest hosts, beside a trap."""

@@ -10,8 +10,8 @@ import msgspec
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.outbox import State
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.monitor.course import Point
 from lswc.monitor.questions import Answering
 from lswc.monitor.snapshot import Worker as Process

@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 
 from lswc.archive.check.workers import check_workers, of_one_crawl
 from lswc.errors import ConfigError, StorageError
-from lswc.frontier.harvest import Group
-from lswc.frontier.report import Completion, Family, Freshness, Queue
+from lswc.frontier.rules.harvest import Group
+from lswc.frontier.rules.report import Completion, Family, Freshness, Queue
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.report import finished
 from lswc.guest.control import change, read

@@ -22,7 +22,7 @@ from twisted.web.test.requesthelper import DummyRequest
 
 from lswc import settings as defaults
 from lswc.errors import ConfigError, StorageError
-from lswc.frontier.report import Freshness
+from lswc.frontier.rules.report import Freshness
 from lswc.monitor import course
 from lswc.monitor.metrics import check
 from lswc.monitor.observer import STUCK

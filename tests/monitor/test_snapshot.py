@@ -21,8 +21,8 @@ from scrapy.settings import Settings
 from lswc.cli.command import program
 from lswc.cli.commands.frontier import shown
 from lswc.cli.summary_table import advice, details_table, summary_table
-from lswc.frontier.harvest import CellHarvest, Group
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.harvest import CellHarvest, Group
+from lswc.frontier.rules.visit import Offer
 from lswc.monitor import snapshot, terminal_line
 from lswc.monitor.course import Point, read, read_now
 from lswc.monitor.page.data import PageData

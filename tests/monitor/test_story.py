@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.report import Standing
+from lswc.frontier.rules.report import Standing
 from lswc.guest.control.rules_in_force import Control
 from lswc.monitor.story import Link, explained, pattern_against, story
 from lswc.outcomes import Outcome

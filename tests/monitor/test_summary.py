@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from lswc.frontier.harvest import Group
-from lswc.frontier.report import Freshness
+from lswc.frontier.rules.harvest import Group
+from lswc.frontier.rules.report import Freshness
 from lswc.guest.control.rules_in_force import Control, Hours
 from lswc.monitor.course import COURSE, LEAST, Point, columns, read_all, times
 from lswc.monitor.snapshot import (

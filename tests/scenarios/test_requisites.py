@@ -11,7 +11,7 @@ import pytest
 
 from lswc.archive.check.agreement import check
 from lswc.crawl.requisite_offers import UNPROVED, Earned
-from lswc.frontier.visit import Offer
+from lswc.frontier.rules.visit import Offer
 from lswc.lab.trace.from_log import log, to_trace
 from lswc.reading.requisites import MOST
 from lswc.strategy import PageLanguage
@@ -21,7 +21,7 @@ from tests.scenarios.site import ENGLISH, THAI, page
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
     from tests.scenarios.site import Site
 
 SEED = "http://www.one.co.th/"

@@ -11,7 +11,7 @@ from lswc.crawl.composition import parts_of
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from lswc.frontier.visit import Record
+    from lswc.frontier.rules.visit import Record
 
 
 class Until:

@@ -12,10 +12,10 @@ from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.recovery import mend
 from lswc.archive.collection import collected
 from lswc.frontier import FRONTIER_FILE, FrontierError
-from lswc.frontier.contract import VersionError
-from lswc.frontier.lock import lock
+from lswc.frontier.rules.contract import VersionError
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.frontier import open_existing
+from lswc.frontier.store.lock import lock
 from lswc.outcomes import may_return
 from lswc.plurals import numbered
 

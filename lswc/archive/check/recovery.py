@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.rules.contract import FrontierError
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:

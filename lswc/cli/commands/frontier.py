@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from lswc.frontier.report import Completion, Freshness
+    from lswc.frontier.rules.report import Completion, Freshness
     from lswc.monitor.snapshot import Cell, Outlook, Snapshot
 
 

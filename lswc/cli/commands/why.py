@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from lswc.frontier.report import HeldPage
+    from lswc.frontier.rules.report import HeldPage
     from lswc.monitor.stored import StoredInFolders, StoredInRedis
     from lswc.monitor.story import Story
 

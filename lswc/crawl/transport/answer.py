@@ -11,7 +11,7 @@ import httptools
 from scrapy.exceptions import DownloadFailedError
 
 from lswc.crawl.transport.encryption import NO_ENCRYPTION
-from lswc.frontier.visit import Exchange
+from lswc.frontier.rules.visit import Exchange
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address

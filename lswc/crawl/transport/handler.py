@@ -35,7 +35,7 @@ from lswc.crawl.requests import BROKEN_OFF, CUT, FILE, KNOCK, RENDERING, RULES, 
 from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError, CutBodyError
 from lswc.crawl.transport.connection import Connections, Place
 from lswc.crawl.transport.resolver import addresses_of
-from lswc.frontier.visit import DISCONNECT, STOPPED, Attempt
+from lswc.frontier.rules.visit import DISCONNECT, STOPPED, Attempt
 from lswc.guest.robots_txt import MAX_SIZE
 from lswc.safety.content_types import (
     Kind,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.transport.connection import Connection
     from lswc.crawl.transport.encryption import Encryption
-    from lswc.frontier.visit import Exchange, Visit
+    from lswc.frontier.rules.visit import Exchange, Visit
 
 _PORTS = {"http": 80, "https": 443}
 _WITH_CONTENT = ("POST", "PUT", "PATCH")  # RFC 9110 §8.6: they say that they have none

@@ -15,7 +15,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.errors import AwayError, LostStoreError
-from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import status as statuses
 from lswc.frontier.exchange.arrivals import Arrivals
 from lswc.frontier.exchange.ending import Ending
@@ -25,6 +24,7 @@ from lswc.frontier.exchange.neighbours import Neighbours
 from lswc.frontier.exchange.ownership import Ownership
 from lswc.frontier.exchange.post import POINTS, Parcel, stamp_of
 from lswc.frontier.exchange.status import Elsewhere, Status, summed
+from lswc.frontier.rules.contract import FrontierError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

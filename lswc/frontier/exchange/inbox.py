@@ -16,7 +16,7 @@ from lswc.frontier.exchange.messages import (
 )
 from lswc.frontier.exchange.outbox import Held, State
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.visit import Offer, key
+from lswc.frontier.rules.visit import Offer, key
 from lswc.outcomes import OF_ELSEWHERE, Outcome
 from lswc.strategy import PageLanguage
 from lswc.strategy.families import PROVEN

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lswc.errors import AwayError, ConfigError
-from lswc.frontier.contract import FrontierError
 from lswc.frontier.exchange import messages, owners, status
 from lswc.frontier.exchange.outbox import Held, State
 from lswc.frontier.exchange.owners import PARTS, Owners
+from lswc.frontier.rules.contract import FrontierError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ LINKS = 200
 """Links, or URLs, of a message at most."""
 
 Row = tuple[str, str, str, int, int, int, int]
-"""An offer: the fields of ``lswc.frontier.visit.Offer``."""
+"""An offer: the fields of ``lswc.frontier.rules.visit.Offer``."""
 
 
 class Vouching(Struct, frozen=True, array_like=True):

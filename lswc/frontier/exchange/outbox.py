@@ -10,9 +10,9 @@ from collections import defaultdict
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import site_of
 from lswc.frontier.exchange.messages import LINKS, Links, Message, Row, Vouching, pack
 from lswc.frontier.exchange.owners import NOBODY, part_of
+from lswc.frontier.rules.contract import site_of
 from lswc.strategy.families import UNPROVEN
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from lswc.frontier.exchange.owners import Owners
+    from lswc.frontier.rules.visit import Offer
     from lswc.frontier.store.lines import Lines
-    from lswc.frontier.visit import Offer
 
 # `part`: what this worker has, is giving away, or gave away; to which worker, and which numbers of
 # `outgoing` are the first and the last of that. `late` are links to parts that are being given:

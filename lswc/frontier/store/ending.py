@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import changed_of
-from lswc.frontier.held import became
+from lswc.frontier.rules.contract import changed_of
+from lswc.frontier.rules.held import became
 from lswc.frontier.store.room import keep_left_out
 from lswc.frontier.store.servers import keep_scored, learn
 from lswc.frontier.store.urls import keep_lengths
@@ -15,10 +15,10 @@ from lswc.strategy import LearnedOrder
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from lswc.frontier.contract import Wanted
+    from lswc.frontier.rules.contract import Wanted
+    from lswc.frontier.rules.visit import Visit
     from lswc.frontier.store.file import File
     from lswc.frontier.store.leases import Leased
-    from lswc.frontier.visit import Visit
 
 _MAY_RETURN = ("finished", "postponed")
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lswc.errors import StorageError
-from lswc.frontier.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
 from lswc.frontier.exchange import outbox
 from lswc.frontier.exchange.outbox import Outbox
-from lswc.frontier.experience import dumped, identity_of
-from lswc.frontier.lock import lock
+from lswc.frontier.rules.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
+from lswc.frontier.rules.experience import dumped, identity_of
 from lswc.frontier.store import lines, servers, urls
 from lswc.frontier.store.held_pages import HeldPages
 from lswc.frontier.store.leases import Choice, Leases
 from lswc.frontier.store.lines import Lines
+from lswc.frontier.store.lock import lock
 from lswc.frontier.store.report import SqliteReader
 from lswc.frontier.store.room import Room
 from lswc.frontier.store.saving import Saving, size_of

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lswc.frontier.contract import DEFAULTS, Frontier, Terms
+from lswc.frontier.rules.contract import DEFAULTS, Frontier, Terms
 from lswc.frontier.store.ending import Ending
 from lswc.frontier.store.file import MEMORY, File
 from lswc.frontier.store.leases import Leasing
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from lswc.frontier.contract import Wanted
     from lswc.frontier.exchange.status import Elsewhere
-    from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.held import Held
-    from lswc.frontier.report import Freshness
-    from lswc.frontier.visit import Lease, Offer, Visit
+    from lswc.frontier.rules.contract import Wanted
+    from lswc.frontier.rules.harvest import CellHarvest
+    from lswc.frontier.rules.held import Held
+    from lswc.frontier.rules.report import Freshness
+    from lswc.frontier.rules.visit import Lease, Offer, Visit
     from lswc.strategy import Order
 
 __all__ = ["MEMORY", "SqliteFrontier", "open_existing"]

@@ -6,7 +6,7 @@ import logging
 from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.held import (
+from lswc.frontier.rules.held import (
     BELIEVED,
     DISBELIEVED,
     IDLE,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-    from lswc.frontier.contract import Terms
+    from lswc.frontier.rules.contract import Terms
+    from lswc.frontier.rules.visit import Visit
     from lswc.frontier.store.servers import Tallies
-    from lswc.frontier.visit import Visit
 
 # `mark` is the first number that a URL could have had once the page's first visit had ended: what
 # it named then was no news. A `rate` of site 0 is that of all sites; the days are of both.

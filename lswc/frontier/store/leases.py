@@ -7,9 +7,9 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import BURST_OF_HASTE, Share, Terms, is_far_better
 from lswc.frontier.exchange.outbox import MOST
-from lswc.frontier.visit import Lease
+from lswc.frontier.rules.contract import BURST_OF_HASTE, Share, Terms, is_far_better
+from lswc.frontier.rules.visit import Lease
 from lswc.safety.server_limits import Taken
 from lswc.strategy import REQUISITES, PageLanguage
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Sequence
 
-    from lswc.frontier.held import Held
+    from lswc.frontier.rules.held import Held
+    from lswc.frontier.rules.visit import Visit
     from lswc.frontier.store.file import File
     from lswc.frontier.store.held_pages import HeldPages
     from lswc.frontier.store.index import Line
     from lswc.frontier.store.lines import Lines
-    from lswc.frontier.visit import Visit
     from lswc.strategy import Order
 
 

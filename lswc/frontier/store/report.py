@@ -9,11 +9,11 @@ from functools import cache, partial
 from json import dumps
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import FrontierError, check_format
 from lswc.frontier.exchange.outbox import State
-from lswc.frontier.experience import experience_of
-from lswc.frontier.held import Kind
-from lswc.frontier.report import (
+from lswc.frontier.rules.contract import FrontierError, check_format
+from lswc.frontier.rules.experience import experience_of
+from lswc.frontier.rules.held import Kind
+from lswc.frontier.rules.report import (
     SAMPLE,
     Ended,
     Family,

@@ -7,14 +7,14 @@ from heapq import nlargest
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import FULL
+from lswc.frontier.rules.contract import FULL
 from lswc.strategy.families import URLS
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lswc.frontier.contract import Caps
+    from lswc.frontier.rules.contract import Caps
     from lswc.frontier.store.index import Line
     from lswc.frontier.store.lines import Lines
     from lswc.outcomes import Outcome

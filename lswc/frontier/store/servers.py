@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.contract import site_of
+from lswc.frontier.rules.contract import site_of
 from lswc.strategy import Pages, Status, Strategy, Unit
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import support_of

@@ -12,8 +12,8 @@ from lswc.urls import fingerprint
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lswc.frontier.rules.visit import Offer
     from lswc.frontier.store.file import File
-    from lswc.frontier.visit import Offer
 
 
 class Sharing:

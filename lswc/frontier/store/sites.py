@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable
 
-    from lswc.frontier.contract import Terms
+    from lswc.frontier.rules.contract import Terms
     from lswc.frontier.store.servers import Born
 
 SUPPORTED = 20_000

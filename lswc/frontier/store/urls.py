@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redirect, site_of
+from lswc.frontier.rules.contract import AT_ONCE, FULL, discarded_as, is_twin_of_redirect, site_of
+from lswc.frontier.rules.visit import keys
 from lswc.frontier.store.index import Line
 from lswc.frontier.store.lines import PUT_OLDEST
 from lswc.frontier.store.room import keep_left_out
 from lswc.frontier.store.servers import UNSAID, begin, read_tallies, write_tallies
-from lswc.frontier.visit import keys
 from lswc.outcomes import OF_ELSEWHERE, OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, better, distance_of
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lswc.frontier.contract import Wanted
+    from lswc.frontier.rules.contract import Wanted
+    from lswc.frontier.rules.visit import Offer
     from lswc.frontier.store.lines import Lines
     from lswc.frontier.store.room import Room
     from lswc.frontier.store.servers import Met, Servers, Tallies
-    from lswc.frontier.visit import Offer
 # A redirect whose https twin took its place has no fingerprint. What a line is: lines.py.
 # `later`: how often a URL was postponed, and how it ended last, until it is finished; while it
 # waits its outcome is POSTPONED. When it is due only the process knows: to start again tries all.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE
-from lswc.frontier.contract import check_format
+from lswc.frontier.rules.contract import check_format
 from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control.places import ControlError, place_of
 from lswc.guest.control.toml_text import FILE, MAX_SIZE, edited, parsed, value_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from lswc.frontier.harvest import wilson
+from lswc.frontier.rules.harvest import wilson
 from lswc.lab.analysis import figures
 from lswc.lab.analysis.collection import AnalysisError
 from lswc.lab.analysis.locality import NEEDS_LINKS

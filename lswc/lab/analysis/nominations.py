@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lswc.frontier.harvest import wilson
+from lswc.frontier.rules.harvest import wilson
 from lswc.lab.analysis.countries import country_of_tld, located
 from lswc.lab.analysis.section import Section
 from lswc.lab.analysis.table import Table, share

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lswc.frontier.harvest import Z, wilson
+from lswc.frontier.rules.harvest import Z, wilson
 from lswc.lab.analysis.collection import AnalysisError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from matplotlib.ticker import (
     ScalarFormatter,
 )
 
-from lswc.frontier.harvest import wilson
+from lswc.frontier.rules.harvest import wilson
 from lswc.strategy import NAMES
 
 if TYPE_CHECKING:

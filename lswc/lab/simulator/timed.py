@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lswc.errors import ConfigError
-from lswc.frontier.contract import Terms, patience_of
+from lswc.frontier.rules.contract import Terms, patience_of
+from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Offer, Visit
 from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lswc.frontier import Frontier
-    from lswc.frontier.visit import Lease
+    from lswc.frontier.rules.visit import Lease
     from lswc.lab.trace.format import Trace
     from lswc.strategy import Strategy
 

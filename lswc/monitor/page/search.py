@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from lswc.frontier.report import Server
+    from lswc.frontier.rules.report import Server
     from lswc.monitor.stored import StoredCrawl
 
 MOST = 50

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.contract import Terms, site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
+from lswc.frontier.rules.contract import Terms, site_of
+from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer, Visit
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, strategy
 from tests.frontier.exchange.at_once import at_once

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from lswc.frontier.contract import DEFAULTS, Terms, site_of
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import part_of
+from lswc.frontier.rules.contract import DEFAULTS, Terms, site_of
+from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer, Visit
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.exchange.at_once import at_once

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.frontier.harvest import wilson
+from lswc.frontier.rules.harvest import wilson
 from lswc.lab.analysis import AnalysisError
 from lswc.lab.analysis.size import (
     Pair,

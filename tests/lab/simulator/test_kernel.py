@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.lab.simulator import kernel
 from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.simulation import Simulation
@@ -37,7 +37,7 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lswc.frontier.contract import Frontier
+    from lswc.frontier.rules.contract import Frontier
 
 OFFERED = st.tuples(
     st.tuples(st.sampled_from([-0.5, -0.25, 0.0]), st.integers(0, 3)), st.integers(1, 3)

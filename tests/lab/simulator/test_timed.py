@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from lswc.crawl.ends import HarvestStopExtension
 from lswc.errors import ConfigError
-from lswc.frontier.contract import patience_of
-from lswc.frontier.visit import Attempt
+from lswc.frontier.rules.contract import patience_of
+from lswc.frontier.rules.visit import Attempt
 from lswc.lab.simulator.hours import TAIL, InHours, tail
 from lswc.lab.simulator.timed import HOUR, ROBOTS, Pace, Request, Timed, TimedSimulation
 from lswc.lab.trace import graph
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.frontier import Frontier
-    from lswc.frontier.contract import Terms
-    from lswc.frontier.visit import Lease, Visit
+    from lswc.frontier.rules.contract import Terms
+    from lswc.frontier.rules.visit import Lease, Visit
     from lswc.strategy import Strategy
 
 CHOSEN = st.sampled_from(STRATEGIES).map(cache(strategy))
@@ -156,7 +156,9 @@ def test_no_crawl_stands_while_something_can_be_fetched(
 ) -> None:
     """No connection is free for longer than URLs wait, while a server is free that has some."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("lswc.frontier.contract.FAR", 0.9)  # they wait for what is hardly better
+        patched.setattr(
+            "lswc.frontier.rules.contract.FAR", 0.9
+        )  # they wait for what is hardly better
         timed = TimedSimulation(slow(trace, delays), strategy("adaptive"), pace, haste=haste).run()
     found, rests = found_at(trace, timed), np.maximum(delays, pace.rest)
     for began, begins in pairwise(sorted(one.begin for one in timed.requests)):
@@ -240,7 +242,7 @@ def ends(trace: Trace, pace: Pace) -> tuple[Ended, Timed]:
         patched.setattr("lswc.crawl.ends.EVERY", 2)
         patched.setattr("lswc.crawl.ends.IN_A_ROW", 4)
         patched.setattr("lswc.crawl.ends.monotonic", lambda: simulation.now)
-        patched.setattr("lswc.frontier.harvest.Z", 0.0)
+        patched.setattr("lswc.frontier.rules.harvest.Z", 0.0)
         return simulation, simulation.run()
 
 

@@ -13,7 +13,7 @@ from lswc.archive.appended_files import ArchiveError
 from lswc.archive.collection import collected
 from lswc.corpus import writing
 from lswc.corpus.stored_pages import pieces
-from lswc.frontier.visit import Attempt, Exchange
+from lswc.frontier.rules.visit import Attempt, Exchange
 from lswc.lab.trace.from_log import as_trace, log, to_trace
 from lswc.monitor.replay import pywb_of
 from lswc.seeds.formats import recognised

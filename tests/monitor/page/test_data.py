@@ -10,8 +10,8 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.exchange.post import Post
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
-from lswc.frontier.visit import Offer
 from lswc.guest.control import change, in_folder
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.page.data import PageData

@@ -18,10 +18,10 @@ import pytest
 from twisted.web.test.requesthelper import DummyChannel
 
 from lswc.frontier import FRONTIER_FILE
-from lswc.frontier.contract import Terms
+from lswc.frontier.rules.contract import Terms
+from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.store.report import opened as opened_frontier
-from lswc.frontier.visit import Offer
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules_in_force import KEYS
 from lswc.monitor.course import COURSE, Point

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lswc.frontier.contract import FORMAT, FrontierError
+from lswc.frontier.rules.contract import FORMAT, FrontierError
 from lswc.strategy import Experience, ExperienceError, Value, adaptive, strategy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.report import Reader
+    from lswc.frontier.rules.report import Reader
     from lswc.strategy import Pages, Strategy
 
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.report import Family, Freshness, Reader
-    from lswc.frontier.visit import Lease, Offer, Visit
+    from lswc.frontier.rules.harvest import CellHarvest
+    from lswc.frontier.rules.report import Family, Freshness, Reader
+    from lswc.frontier.rules.visit import Lease, Offer, Visit
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Strategy
 
@@ -363,7 +363,7 @@ class Stock(ABC):
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first: what they hold, and should bring.
 
-        ``lswc.frontier.harvest.forecast`` makes a forecast of them.
+        ``lswc.frontier.rules.harvest.forecast`` makes a forecast of them.
         """
         with self.reading() as reader:
             return reader.cells()

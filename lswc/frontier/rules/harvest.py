@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from lswc.frontier.visit import BANDS, group
+from lswc.frontier.rules.visit import BANDS, group
 from lswc.strategy import Pages
 
 if TYPE_CHECKING:

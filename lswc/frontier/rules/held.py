@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.harvest import wilson
+from lswc.frontier.rules.harvest import wilson
 from lswc.outcomes import CHANGED, RECORDED, UNCHANGED, Outcome, of_status
 from lswc.strategy.revisits import (
     FIRST_CHANGES,
@@ -29,7 +29,7 @@ from lswc.strategy.revisits import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lswc.frontier.visit import Visit
+    from lswc.frontier.rules.visit import Visit
 
 LOOKED_AT = 200
 """Held pages that are looked at in one go for one whose server is free."""

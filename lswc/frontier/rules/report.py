@@ -9,9 +9,9 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.contract import FULL, Counts, site_of
-from lswc.frontier.harvest import harvest
-from lswc.frontier.held import BELIEVED, DISBELIEVED, SAID, Became
+from lswc.frontier.rules.contract import FULL, Counts, site_of
+from lswc.frontier.rules.harvest import harvest
+from lswc.frontier.rules.held import BELIEVED, DISBELIEVED, SAID, Became
 from lswc.strategy import (
     GUESSES,
     REQUISITES,
@@ -27,8 +27,8 @@ from lswc.urls import parse
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lswc.frontier.harvest import CellHarvest
-    from lswc.frontier.held import Held
+    from lswc.frontier.rules.harvest import CellHarvest
+    from lswc.frontier.rules.held import Held
     from lswc.safety.server_limits import Taken
     from lswc.strategy import Experience, Order, Pages, Strategy
 

@@ -6,7 +6,7 @@ import fcntl
 from typing import TYPE_CHECKING
 
 from lswc.errors import writing
-from lswc.frontier.contract import FrontierError
+from lswc.frontier.rules.contract import FrontierError
 
 if TYPE_CHECKING:
     from pathlib import Path

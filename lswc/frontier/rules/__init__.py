@@ -1,0 +1,1 @@
+"""Rules of the frontier: the contract, leases and visits, what is held, and reports."""
