@@ -1,4 +1,4 @@
-"""How well rarer languages are told: ``python -m benchmarks.rarer_figures HELD``.
+"""Figures of rarer languages, how well they are told: ``python -m benchmarks.rarer_figures HELD``.
 
 HELD is the held-out half of ``lswc.lab.methods.free_texts``. Prints a row of
 docs/rarer-languages.md for each language of lswc/language/rarer.toml: precision and recall in %, of

@@ -1,4 +1,4 @@
-"""What CSS names: style sheets, images, fonts."""
+"""Style sheets: the other sheets, images and fonts that CSS names."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from lswc.crawl.readers import PageError, ReaderError, Readers, Unread, _Reader
 from lswc.language.html import Bounds
 from lswc.outcomes import Outcome
 from lswc.processes import Letters, letter
-from lswc.reading.reader_messages import Asked, AskedListing, AskedRequisite
+from lswc.reading.reader_messages import Asked, AskedListing, AskedRequisite, protocol
 from lswc.reading.reader_settings import ReaderSettings
 from lswc.strategy import PageLanguage
 from lswc.urls import Url, parse
@@ -294,8 +294,9 @@ def test_a_reader_outlives_no_crawl_even_while_a_page_holds_it() -> None:
     with ours, theirs:
         command = [sys.executable, "-m", "lswc.reading.reader_process"]
         with subprocess.Popen(command, stdin=theirs.fileno()) as process:
-            ours.sendall(letter((SETTINGS, 0.1)))
-            assert ours.recv(100)
+            ours.settimeout(BRAKE)
+            ours.sendall(letter((protocol(), SETTINGS, 0.1)))
+            assert ours.recv(100) == letter("")
             ours.sendall(letter(asked(), HOLDS_THE_PARSER))
             ours.close()
             theirs.close()

@@ -195,7 +195,7 @@ class Shows:
         pass
 
     async def render(self, *_: object) -> tuple[bytes, SimpleNamespace]:
-        return b"<p>shown</p>", SimpleNamespace(refused={}, url=PAGE, led_to=(), routes=3)
+        return b"<p>shown</p>", SimpleNamespace(refused={}, url=PAGE, led_to=(), routes=3, named=())
 
     def close(self) -> None:
         pass

@@ -102,7 +102,7 @@ def test_a_language_that_cannot_be_told_costs_no_links(monkeypatch: pytest.Monke
 
 def test_a_link_s_language_costs_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Auto, "anchor", fails)
-    found = read()
+    found = read(PAGE.replace(">x<", ">ข่าว<").replace(">y<", ">กีฬา<"))
     assert (links(found), costs(found)) == (LINKS, [(LINK, 2)])
 
 

@@ -177,7 +177,8 @@ class Reading:
     def reader(self, first: bytes) -> PageReader:
         """Return what reads for these settings; made once."""
         if first not in self._made:
-            settings, _ = msgspec.msgpack.decode(first, type=tuple[ReaderSettings, float])
+            kind = tuple[str, ReaderSettings, float]
+            _, settings, _ = msgspec.msgpack.decode(first, type=kind)
             self._made[first] = settings.reader()
             self._made[first].identifier.load()
         return self._made[first]
