@@ -27,7 +27,16 @@ from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.frontier.store.report import opened
 from lswc.outcomes import Outcome
-from lswc.strategy import GUESS, REQUISITE, REQUISITES, SEED, PageLanguage, Unit, strategy
+from lswc.strategy import (
+    GUESS,
+    REQUISITE,
+    REQUISITES,
+    SEED,
+    PageLanguage,
+    Unit,
+    strategy,
+    with_requisites,
+)
 from tests.visits import ended
 
 if TYPE_CHECKING:
@@ -241,7 +250,7 @@ class Counted(RuleBasedStateMachine):
             expected = dict(+self.frontier._file.lines.waiting)
             self.frontier.close()
             with opened(self.path) as reader:
-                reader.strategy = self.strategy
+                reader.strategy = with_requisites(self.strategy)
                 assert reader.pending() == expected
         self.folder.cleanup()
 
