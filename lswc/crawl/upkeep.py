@@ -75,10 +75,9 @@ class Upkeep:
             self._commits.fail(error)
 
     def tend(self) -> None:
-        """Renew the slots, look after the files, take the seeds that were fed."""
+        """Renew the slots, take the seeds that were fed."""
         if not self._commits.failed:
             try:
-                self._archive.check()
                 self._guest.renew()
                 self._leases.take_fed_seeds()
                 self._leases.take_owed()
@@ -86,11 +85,12 @@ class Upkeep:
                 self._commits.fail(error)
 
     def look(self) -> bool:
-        """Look at the disk and at the instructions, and obey; tell whether anything changed."""
+        """Look at the files, the disk and the instructions, and obey; tell whether anything changed."""
         if self._commits.failed:
             return False
         before = self._guest.halt
         try:
+            self._archive.check()
             changed, allows = self._guest.look()
             if changed:
                 self._obey(allows)

@@ -81,11 +81,11 @@ def _given(values: Iterable[_Value | None]) -> list[_Value]:
 
 
 def _added(all_numbers: Iterable[dict[str, int]]) -> dict[str, int]:
-    """Return the sums by name, the largest first."""
+    """Return the sums by name, the largest first, and those that are equal by their names."""
     total: Counter[str] = Counter()
     for numbers in all_numbers:
         total.update(numbers)
-    return dict(total.most_common())
+    return dict(sorted(total.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _tallies(tallies: Sequence[Tallies]) -> Tallies:

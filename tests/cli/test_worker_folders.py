@@ -101,7 +101,7 @@ def test_all_is_told_of_all_workers(crawl: Crawl) -> None:
     assert "pending" in crawl.told("frontier", redis)
     crawl.told("control", redis, "stop")
     for worker in crawl.running:
-        worker.wait(timeout=BRAKE)
+        worker.communicate(timeout=BRAKE)
     crawl.running.clear()
     found = crawl.told("frontier", redis)
     assert found == crawl.told("frontier", *crawl.folders)

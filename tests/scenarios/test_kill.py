@@ -162,7 +162,7 @@ def test_terminated(web: Site, whole: dict[str, int], signals: int) -> None:
     check_nothing_lost(web, whole)
 
 
-@pytest.mark.parametrize("kilobytes", [200, 300, 600])
+@pytest.mark.parametrize("kilobytes", [250, 300, 600])
 def test_full_disk(web: Site, whole: dict[str, int], kilobytes: int) -> None:
     limited = f"ulimit -f {kilobytes}; exec {shlex.join(web.command())}"
     done = run(["bash", "-c", limited])

@@ -25,7 +25,9 @@ LAO = "ພາສາລາວເປັນພາສາທາງການຂອງ�
 PAGE = Answer(page(THAI))
 PLAIN = {"Content-Type": "text/plain"}
 ANSWERS: dict[str, Answer | Callable[[int], Answer]] = {
-    "http://thai.example/": Answer(page(THAI, "/linked.html", "http://linked.example/")),
+    "http://thai.example/": Answer(
+        page(THAI * 40, "/linked.html", "http://linked.example/")  # too long for a doorway
+    ),
     "http://thai.example/linked.html": PAGE,
     "http://lao.example/": Answer(page(LAO)),
     "http://english.example/": Answer(page(ENGLISH)),

@@ -11,6 +11,7 @@ from scrapy.spiderloader import get_spider_loader
 
 from lswc.cli.check import Command as CrawlCheck
 from lswc.errors import ConfigError
+from lswc.frontier import names_redis
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +36,7 @@ class Command(ContractsCommand):
             return
         spiders = get_spider_loader(self.settings).list()
         unknown = [name for name in args if name not in spiders]
-        if len(unknown) == len(args) and any(Path(name).is_dir() for name in args):
+        if len(unknown) == len(args) and any(Path(n).is_dir() or names_redis(n) for n in args):
             self._of_crawl = CrawlCheck()
             self._of_crawl.settings = self.settings
             self.requires_crawler_process = False

@@ -160,11 +160,15 @@ class Ownership:
             return
         giving, now = self._frontier.giving, self._clock()
         if not giving.leaving:
-            alive = set(self._others.alive(now))
+            alive, owners = set(self._others.alive(now)), self._others.owners
+            # What came goes on only when all can know that it came: if its heir's disk is lost, who
+            # gave it is asked.
             heirs = {
                 part: heir
                 for part, held in self._outbox.parts.items()
-                if held.state == State.OWN and (heir := self._others.owners.heirs[part]) in alive
+                if held.state == State.OWN
+                and owners.of_part[part] == self._others.me
+                and (heir := owners.heirs[part]) in alive
             }
             if not heirs:
                 return

@@ -46,7 +46,9 @@ _TAKE = f"""
 INSERT INTO step SELECT {_NAME.format("url")}, {_NAME.format("referrer")},
 outcome IN $recorded AND coalesce(kind NOT IN $others, true), coalesce(relevant, false) FROM rows
 """  # noqa: S608
-_FIRST = "INSERT INTO root SELECT DISTINCT page, page FROM step WHERE came IS NULL"
+_FIRST = """
+INSERT INTO root SELECT page, page FROM step GROUP BY page HAVING bool_and(came IS NULL)
+"""
 _NEXT = """
 INSERT INTO root SELECT step.page, any_value(root.seed) FROM step JOIN root ON came = root.page
 WHERE step.page NOT IN (SELECT page FROM root) GROUP BY step.page RETURNING 1

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as some
 
 from lswc.frontier.exchange.exchange import Exchange
@@ -286,6 +286,7 @@ def test_no_url_is_lost_or_fetched_twice(
     max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(some.integers(0, 2**32))
+@example(3205258977)  # what came to a worker goes on to a third one, whose disk is lost
 def test_no_url_is_lost_or_fetched_twice_in_long_lives(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
