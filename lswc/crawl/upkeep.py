@@ -85,7 +85,7 @@ class Upkeep:
                 self._commits.fail(error)
 
     def look(self) -> bool:
-        """Look at the files, the disk and the instructions, and obey; tell whether anything changed."""
+        """Look at files, disk and instructions, and obey; tell whether anything changed."""
         if self._commits.failed:
             return False
         before = self._guest.halt
