@@ -11,7 +11,6 @@ from scrapy.spiderloader import get_spider_loader
 
 from lswc.cli.check import Command as CrawlCheck
 from lswc.errors import ConfigError
-from lswc.frontier import names_redis
 
 if TYPE_CHECKING:
     import argparse
@@ -34,6 +33,8 @@ class Command(ContractsCommand):
         super().process_options(args, opts)
         if self.settings is None or not args:
             return
+        from lswc.frontier import names_redis
+
         spiders = get_spider_loader(self.settings).list()
         unknown = [name for name in args if name not in spiders]
         if len(unknown) == len(args) and any(Path(n).is_dir() or names_redis(n) for n in args):
