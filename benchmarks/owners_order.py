@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,28 +27,18 @@ from lswc.lab.simulator.hours import InHours
 from lswc.lab.simulator.timed import Pace, TimedSimulation
 from lswc.lab.trace.format import Trace
 from lswc.strategy import strategy
+from tests.frontier.exchange.at_once import at_once
 from tests.frontier.exchange.memory_post import MemoryPost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from lswc.frontier.exchange.post import Mail
     from lswc.frontier.rules.contract import Terms
     from lswc.frontier.rules.visit import Lease, Offer, Visit
     from lswc.strategy import Status
 
 SLOTS = 32
 LOOKS = ("#0b6e75", "#d62728", "#7b3fa0", "#c47f00")
-
-
-def at_once(what: Callable[[], Mail]) -> Future[Mail]:
-    """Do it now."""
-    future: Future[Mail] = Future()
-    try:
-        future.set_result(what())
-    except Exception as error:
-        future.set_exception(error)
-    return future
 
 
 @dataclass

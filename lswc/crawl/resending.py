@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -47,9 +48,7 @@ def resent(crawl: Crawl, frontier: SqliteFrontier, parts: Collection[int]) -> It
     )
     yield True
     for number, (page, targets) in enumerate(_pages(crawl, parts), 1):
-        standing = frontier.sharing.code_of(page["url"])
-        if standing is not None:
-            frontier.sharing.offer_of(page["url"], _offers(crawl, page, targets, *standing))
+        frontier.sharing.offer_again(page["url"], partial(_offers, crawl, page, targets))
         if number % PAGES == 0:
             yield True
 
@@ -83,7 +82,8 @@ def _part(url: str) -> int:
 def _offers(
     crawl: Crawl, page: dict[str, Any], targets: list[dict[str, Any]], code: int, depth: int
 ) -> list[Offer]:
-    identified = _language(crawl, page)
+    beside = PageLanguage.beside(page["language"])
+    identified = PageLanguage.TARGET if page["relevant"] else beside
     is_relevant = bool(page["relevant"] or page["guessed"])
     language = PageLanguage.TARGET if is_relevant else identified
     distance = next_distance(is_relevant, page["distance"] or 1)
@@ -110,11 +110,3 @@ def _offers(
         own = encode(facts)
         offers.append(Offer(url.href, url.server, crawl.unit(url), own, identified, depth + 1))
     return offers
-
-
-def _language(crawl: Crawl, page: dict[str, Any]) -> PageLanguage:
-    if page["relevant"]:
-        return PageLanguage.TARGET
-    if page["language"] is None:
-        return PageLanguage.UNKNOWN
-    return PageLanguage.ENGLISH if page["language"] == "en" else PageLanguage.OTHER

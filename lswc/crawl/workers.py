@@ -16,11 +16,11 @@ from redis.sentinel import Sentinel
 from scrapy_redis.connection import get_redis
 from scrapy_redis.defaults import REDIS_PARAMS
 
-from lswc.crawl.crawl_folder import Place, remember, without_login
+from lswc.crawl.crawl_folder import Place, remember, remembered, without_login
 from lswc.crawl.feed import Feed
 from lswc.crawl.resending import resent
 from lswc.errors import ConfigError
-from lswc.frontier import CLUSTER, SENTINEL
+from lswc.frontier import CLUSTER, SENTINEL, names_redis
 from lswc.frontier.exchange import status
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
@@ -186,9 +186,6 @@ def named(settings: BaseSettings, address: str, key: str, folder: Path) -> Post:
     A login is that of LSWC_FRONTIER if that names this Redis, else of REDIS_PARAMS or the
     environment (``connect``). Raises LswcError.
     """
-    from lswc.crawl.crawl_folder import remembered
-    from lswc.frontier import names_redis
-
     place = remembered(folder)
     if address and not names_redis(address):
         raise ConfigError(f"--redis isn't the URL of a Redis: {address!r}")

@@ -188,10 +188,10 @@ class Identifier:
         if any(self._is_in(tag, identification) for tag in self._tags):
             return PageLanguage.TARGET
         language = identification.language
-        untold = (target.code for target in self.targets if target.tag != target.code)
-        if language is None or (language in untold and not identification.variant):
+        untold = {target.code for target in self.targets if target.tag != target.code}
+        if language in untold and not identification.variant:
             return PageLanguage.UNKNOWN
-        return PageLanguage.ENGLISH if language == "en" else PageLanguage.OTHER
+        return PageLanguage.beside(language)
 
     def relevant_for(self, identification: Identification) -> list[str]:
         """Return the tags of the target languages that a page is relevant for."""

@@ -43,6 +43,13 @@ class Member(NamedTuple):
     outbox: int
 
 
+def crawl_in(post: Post) -> tuple[bytes, Owners]:
+    """Return what crawl Redis has, and its table of owners. Raises FrontierError if it has none."""
+    if (there := post.begun()) is None:
+        raise FrontierError(f"no crawl: Redis has none named {post.name}")
+    return there
+
+
 class Members:
     """The workers of a crawl in Redis. Methods raise LswcError."""
 
@@ -50,15 +57,9 @@ class Members:
         self._post = post
         self.name = post.name
 
-    def _owners(self) -> Owners:
-        there = self._post.begun()
-        if there is None:
-            raise FrontierError(f"no crawl: Redis has none named {self.name}")
-        return there[1]
-
     def all(self) -> list[Member]:
         """Return all workers that took part, those that left or are lost the last."""
-        owners = self._owners()
+        _, owners = crawl_in(self._post)
         told = {number: status.decode(one) for number, one in self._post.statuses().items()}
         numbers = list(dict.fromkeys((*owners.members, *owners.gone, *owners.lost)))
         alive = self._post.alive(numbers)
@@ -66,7 +67,7 @@ class Members:
 
     def remarks(self) -> list[str]:
         """Return what people should know, in sentences."""
-        owners, members = self._owners(), {one.number: one for one in self.all()}
+        (_, owners), members = crawl_in(self._post), {one.number: one for one in self.all()}
         said = []
         moving = sum(1 for of, heir in zip(owners.of_part, owners.heirs, strict=True) if of != heir)
         if moving:
@@ -112,7 +113,7 @@ class Members:
     def _changed(self, number: int, change: Callable[[Owners, Member], Owners]) -> Member:
         """Change the table of owners, anew if a worker changed it meanwhile."""
         for _ in range(TRIES):
-            owners = self._owners()
+            _, owners = crawl_in(self._post)
             member = next((one for one in self.all() if one.number == number), None)
             if member is None:
                 known = ", ".join(map(str, owners.members))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -84,7 +84,6 @@ class Answer(Struct, frozen=True):
 
 
 encode = msgspec.msgpack.Encoder(enc_hook=lambda value: str(value)).encode
-_Kind = TypeVar("_Kind")
 
 
 def _decoded(packed: bytes, kind: Any) -> Any:

@@ -39,7 +39,7 @@ def summed(snapshots: Sequence[Snapshot], top: int = TOP) -> Snapshot:
     if len(snapshots) < 2:
         return snapshots[0] if snapshots else Snapshot()
     shared = max(snapshots, key=lambda one: (one.is_live, one.time))
-    pages, relevant = _sum(s.pages for s in snapshots), _sum(s.relevant for s in snapshots)
+    pages, relevant = sum(s.pages for s in snapshots), sum(s.relevant for s in snapshots)
     ahead = _outlook([s.outlook for s in snapshots], top)
     workers = tuple(worker for one in snapshots for worker in one.workers)
     coverage = _coverage(_given(s.coverage for s in snapshots))
@@ -48,18 +48,18 @@ def summed(snapshots: Sequence[Snapshot], top: int = TOP) -> Snapshot:
         time=max(s.time for s in snapshots),
         pages=pages,
         relevant=relevant,
-        guessed=_sum(s.guessed for s in snapshots),
-        received=_sum(s.received for s in snapshots),
-        finished=_sum(s.finished for s in snapshots),
+        guessed=sum(s.guessed for s in snapshots),
+        received=sum(s.received for s in snapshots),
+        finished=sum(s.finished for s in snapshots),
         harvest_rate=rate(relevant, pages),
         recent_harvest_rate=_recent(snapshots),
         coverage_at_most=rate(relevant, relevant + ahead.expected),
         coverage=coverage,
         by_language=_by_language(snapshots, pages),
-        pending=_sum(s.pending for s in snapshots),
-        postponed=_sum(s.postponed for s in snapshots),
-        requisites=_sum(s.requisites for s in snapshots),
-        servers=_sum(s.servers for s in snapshots),
+        pending=sum(s.pending for s in snapshots),
+        postponed=sum(s.postponed for s in snapshots),
+        requisites=sum(s.requisites for s in snapshots),
+        servers=sum(s.servers for s in snapshots),
         runs=max(s.runs for s in snapshots),
         seconds=max(s.seconds for s in snapshots),
         tallies=_tallies([s.tallies for s in snapshots]),
@@ -70,10 +70,6 @@ def summed(snapshots: Sequence[Snapshot], top: int = TOP) -> Snapshot:
         **_counted(snapshots, top),
         **of_workers(workers),
     )
-
-
-def _sum(numbers: Iterable[int]) -> int:
-    return sum(numbers)
 
 
 def _given(values: Iterable[_Value | None]) -> list[_Value]:

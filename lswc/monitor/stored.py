@@ -22,6 +22,7 @@ from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
 from lswc.monitor.course import CourseSum, Point, all_parsed, parsed, read_now
+from lswc.monitor.members import crawl_in
 from lswc.monitor.questions import (
     Alike,
     Answer,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from lswc.frontier.exchange.owners import Owners
     from lswc.frontier.exchange.post import Post
     from lswc.frontier.rules.report import Server
     from lswc.guest.control.store import Instructions
@@ -177,14 +177,17 @@ class StoredInFolders(StoredCrawl):
     def folders(self) -> list[Path]:
         return self._folders
 
-    def gaps(self) -> list[str]:
-        place, own = remembered(self._folders[0]), set[int]()
-        if place is None:
-            return []
+    def _own_parts(self) -> set[int]:
+        """Return the parts of the sites that the workers of these folders have."""
+        own = set[int]()
         for folder in self._folders:
             with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
                 own |= reader.own_parts()
-        if not (others := PARTS - len(own)):
+        return own
+
+    def gaps(self) -> list[str]:
+        place = remembered(self._folders[0])
+        if place is None or not (others := PARTS - len(self._own_parts())):
             return []
         return [
             f"{numbered(others, 'part')} of {PARTS} of the sites are other workers': name their "
@@ -195,11 +198,8 @@ class StoredInFolders(StoredCrawl):
         place, parts = remembered(self._folders[0]), parse(url)
         if place is None or parts is None:
             return []
-        part = part_of(site_of(parts.server))
-        for folder in self._folders:
-            with sqlite_report.opened(folder / FRONTIER_FILE) as reader:
-                if part in reader.own_parts():
-                    return []
+        if part_of(site_of(parts.server)) in self._own_parts():
+            return []
         here = "this worker's" if len(self._folders) == 1 else "one of these workers'"
         return [
             f"Its site isn't {here}: ask all, `lswc why {place.address} --key {place.key} {url}`"
@@ -220,7 +220,7 @@ class StoredInRedis(StoredCrawl):
         self._post = post
         self.name = post.name
         self.kept = InRedis(post)
-        self._crawl, _ = self._begun()
+        self._crawl, _ = crawl_in(post)
         identity = msgspec.json.decode(self._crawl)
         if identity.get("messages") != str(messages.FORMAT):
             raise FrontierError(f"the crawl {post.name} is one of another version of lswc")
@@ -228,18 +228,12 @@ class StoredInRedis(StoredCrawl):
         self._gaps: list[str] = []
         self._sum = CourseSum()
 
-    def _begun(self) -> tuple[bytes, Owners]:
-        there = self._post.begun()
-        if there is None:
-            raise FrontierError(f"no crawl: Redis has none named {self._post.name}")
-        return there
-
     def identity(self) -> dict[str, str]:
         return self._identity
 
     def _names(self) -> dict[int, str]:
         """Return the workers, host:folder by number, of which something may be known."""
-        _, owners = self._begun()
+        _, owners = crawl_in(self._post)
         told = self._post.statuses()
         numbers = sorted({*owners.members, *owners.gone} - owners.lost.keys())
         names = dict.fromkeys(numbers, "")
@@ -265,7 +259,7 @@ class StoredInRedis(StoredCrawl):
         if isinstance(question, CountAll):
             yield from self._counts(question, names, alive)
             return
-        owner = self._begun()[1].of_part[part_of(site_of(server))] if server else 0
+        owner = crawl_in(self._post)[1].of_part[part_of(site_of(server))] if server else 0
         for number in sorted(names, key=lambda one: one != owner):
             answer = self._ask(number, names[number], question, number in alive)
             if answer is not None:

@@ -55,7 +55,6 @@ _CONFIGURED = re.compile(
 )
 _OF_LOADER = frozenset({"require", "exports", "module", "domReady", "dojo/domReady"})
 _OF_FILES = ("text", "css", "json", "html", "style")  # plugins whose names are those of files
-_FROM_ELSEWHERE = ("/", "http:", "https:")
 
 
 class Config(NamedTuple):

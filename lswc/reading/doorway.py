@@ -29,7 +29,6 @@ FEW_LINKS = 6
 FEW_LEAVE = 2
 """Links by which visitors leave a doorway that is two links: enter, or leave."""
 
-_SIGNS = (b"<form", b"refresh", b"<a")
 _MOST_FIELDS, _LONGEST = 20, 2_000
 _PRESSED = {"submit", "image", "button"}
 _OTHERS_DO_MORE = re.compile(

@@ -32,6 +32,13 @@ class PageLanguage(IntEnum):
     OTHER = 2
     UNKNOWN = 3
 
+    @classmethod
+    def beside(cls, code: str | None) -> PageLanguage:
+        """Return that of a page in no target language, by its language's code; None if unknown."""
+        if code is None:
+            return cls.UNKNOWN
+        return cls.ENGLISH if code == "en" else cls.OTHER
+
 
 class Status(IntEnum):
     """Status of a server or directory (Tamura 2007 §4.1; Somboonviwat 2006 §5)."""

@@ -84,7 +84,7 @@ class Exchange:
         with suppress(AwayError):  # then what is kept in the folder is in force
             self.control = self._heard_control = post.control()
         self._reclaims = False
-        self._others, self._other_beat = 0, -1
+        self._second_beats, self._second_beat = 0, -1
         frontier.hear(Elsewhere(waits=True))
         self.away: str = ""
         """Why Redis can't be reached; "" while it can."""
@@ -249,9 +249,9 @@ class Exchange:
         before = statuses.decode(own) if own is not None else None
         if before is None or before.run == self._process or self._beat == 1:
             return
-        self._others += before.beat > self._other_beat >= 0
-        self._other_beat = before.beat
-        if self._others >= SURE:
+        self._second_beats += before.beat > self._second_beat >= 0
+        self._second_beat = before.beat
+        if self._second_beats >= SURE:
             raise FrontierError(
                 f"two processes are worker {self.me} of {self.post.name}: {self._name} and "
                 f"{before.name}; give each a folder of its own"

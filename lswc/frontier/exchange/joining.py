@@ -46,19 +46,17 @@ def join(
     """
     kept = frontier.sharing.membership()
     mark = _mark(kept, identity)
-    told: Mapping[int, bytes] = {}
     if kept:
-        found, known = mark, None
+        known, told = None, dict[int, bytes]()
         with suppress(AwayError):  # its own sites need no Redis
             if (there := post.begun()) is not None:
                 found, known = there
                 _check(found, mark, kept, post.name)
             told = post.statuses()
         member = _gone_on(kept, known, name)._replace(crawl=mark)
+        _refuse_second(post, member, told)
     else:
         member = _begun(frontier, post, mark, name)
-    if kept:
-        _refuse_second(post, member, told)
     with frontier.transaction():
         frontier.sharing.keep_membership(
             worker=str(member.worker),

@@ -6,10 +6,17 @@ version of lswc may have written it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
 import msgspec
 from msgspec import Struct
 
 from lswc.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Read = TypeVar("_Read")
 
 FORMAT = 1
 """Version of what travels: workers of another one can't share a crawl."""
@@ -103,15 +110,19 @@ class PartsGiven(Struct, frozen=True, array_like=True, tag="parts"):
 Message = Links | SiteGiven | UrlsGiven | PartsGiven
 
 pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(Message).decode
+_unpack: Callable[[bytes], Message] = msgspec.msgpack.Decoder(Message).decode
 
 
 def unpack(packed: bytes) -> Message:
     """Return the message that these bytes are. Raises StorageError if they are none."""
+    return read(_unpack, packed)
+
+
+def read(decode: Callable[[bytes], _Read], packed: bytes) -> _Read:
+    """Return what another worker's bytes are. Raises StorageError if they are nothing of that."""
     try:
-        message: Message = _unpack(packed)
+        return decode(packed)
     except msgspec.MsgspecError as error:
         raise StorageError(
             f"a worker sent what this one can't read ({error}): all need the same version of lswc"
         ) from error
-    return message

@@ -170,7 +170,8 @@ class Post:
     def begun(self) -> tuple[bytes, Owners] | None:
         """Return what crawl Redis has, and its table of owners; None if it has none."""
         with self.errors():
-            crawl, table = self._known(self.client.hmget(self.key("crawl"), "crawl", "table"))
+            found: Any = self.client.hmget(self.key("crawl"), "crawl", "table")
+        crawl, table = found
         return None if crawl is None or table is None else (crawl, _owners(table))
 
     def begin(self, crawl: bytes, owners: Owners) -> bool:
@@ -178,11 +179,6 @@ class Post:
         with self.errors():
             found = self.client.eval(_BEGIN, 1, self.key("crawl"), crawl, *_written(owners), 0)
         return bool(found)
-
-    @staticmethod
-    def _known(found: Any) -> tuple[bytes | None, bytes | None]:
-        crawl, table = found
-        return crawl, table
 
     def statuses(self) -> dict[int, bytes]:
         """Return the latest status of each worker."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from lswc.errors import StorageError
+from lswc.frontier.exchange.messages import read
 from lswc.strategy import Experience, Pages, adaptive
 
 if TYPE_CHECKING:
@@ -58,13 +58,7 @@ _decode = msgspec.msgpack.Decoder(Status).decode
 
 def decode(packed: bytes) -> Status:
     """Return the status that these bytes are. Raises StorageError if they are none."""
-    try:
-        status: Status = _decode(packed)
-    except msgspec.MsgspecError as error:
-        raise StorageError(
-            f"a worker tells what this one can't read ({error}): all need the same version of lswc"
-        ) from error
-    return status
+    return read(_decode, packed)
 
 
 class Elsewhere(Struct, frozen=True):

@@ -10,7 +10,7 @@ from lswc.frontier.exchange.inbox import Inbox
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lswc.frontier.rules.visit import Offer
     from lswc.frontier.store.file import File
@@ -51,22 +51,20 @@ class Sharing:
         with self._file.transaction():
             return self._file.urls.fetch_again(worker)
 
-    def code_of(self, url: str) -> tuple[int, int] | None:
-        """Return the code of the facts of the link to a URL, and its depth; None if unknown."""
-        with self._file.errors():
-            found = self._file.db.execute(
-                "SELECT code, depth FROM url WHERE fingerprint = ?", (fingerprint(url),)
-            ).fetchone()
-        return None if found is None else (found[0], found[1])
+    def offer_again(self, url: str, links: Callable[[int, int], Sequence[Offer]]) -> None:
+        """Offer links of a page that was committed before, by its URL; nothing if it isn't known.
 
-    def offer_of(self, url: str, offers: Sequence[Offer]) -> None:
-        """Offer links of a page that was committed before, by its URL."""
+        ``links`` is given the code of the facts of the link to the page, and its depth.
+        """
         file = self._file
         with file.transaction():
             row = file.db.execute(
-                "SELECT seq, server FROM url WHERE fingerprint = ?", (fingerprint(url),)
+                "SELECT seq, server, code, depth FROM url WHERE fingerprint = ?",
+                (fingerprint(url),),
             ).fetchone()
-            seq, server = row or (None, None)
+            if row is None:
+                return
+            seq, server, code, depth = row
             vouching = partial(file.outbox.vouching, server)
-            own = file.outbox.divert(offers, url, vouching, again=True)
-            file.urls.store(own, seq, None if server is None else file.lines.sizes.site(server))
+            own = file.outbox.divert(links(code, depth), url, vouching, again=True)
+            file.urls.store(own, seq, file.lines.sizes.site(server))

@@ -95,7 +95,7 @@ class Worker:
         for url, name in list(self.lives.finished):
             if name == self.folder.name:
                 offers = [web.offer(to) for to in web.links[url] if _part(to) in parts]
-                self.frontier.sharing.offer_of(url, offers)
+                self.frontier.sharing.offer_again(url, lambda *_, offers=offers: offers)
                 yield True
 
     def kill(self) -> None:
