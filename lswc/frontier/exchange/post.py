@@ -18,14 +18,16 @@ from __future__ import annotations
 import re
 import secrets
 from contextlib import contextmanager
+from functools import partial
 from math import ceil
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 from redis.exceptions import RedisError
 
 from lswc.errors import AwayError
+from lswc.frontier.exchange.messages import read
 from lswc.frontier.exchange.owners import Owners
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[3])
 
 _STAMP = re.compile(rb"# (\d{1,18})\n")
 
-_owners = msgspec.json.Decoder(Owners).decode
+_owners = partial(read, msgspec.json.Decoder(Owners).decode)
 
 
 class Entry(NamedTuple):
@@ -139,7 +141,8 @@ class Mail(NamedTuple):
 
 
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(tuple[int, int, list[tuple[int, bytes]]]).decode
+_Messages = Annotated[list[tuple[int, bytes]], msgspec.Meta(min_length=1)]
+_unpack = msgspec.msgpack.Decoder(tuple[int, int, _Messages]).decode
 
 
 class Post:
@@ -190,6 +193,7 @@ class Post:
         """Send what a worker has, and read what others sent.
 
         What others told is read before the messages: so what they told that they sent is there.
+        Raises AwayError, and StorageError if anything there can't be read.
         """
         workers, own = self.key("workers"), self.key("to", parcel.worker)
         with self.errors(), self.client.pipeline(transaction=False) as pipeline:
@@ -356,5 +360,5 @@ def _of_stream(streams: Any) -> list[Any]:
 
 
 def _entry(position: bytes, fields: dict[bytes, bytes]) -> Entry:
-    worker, after, messages = _unpack(fields[b"m"])
+    worker, after, messages = read(_unpack, fields.get(b"m", b""))
     return Entry(position, worker, after, messages)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from redis import Redis
 
-from lswc.errors import AwayError
+from lswc.errors import AwayError, StorageError
 from lswc.frontier.exchange import owners
 from lswc.frontier.exchange.post import POINTS, Parcel, Post, stamp_of, stamped, unstamped
 from tests.frontier.exchange.memory_post import MemoryPost
@@ -61,6 +62,36 @@ def test_an_older_redis_gets_the_instructions_again(post: Post | MemoryPost) -> 
     post.edit(lambda _: older or b"", "as a Redis that is an older copy")
     assert post.deliver(parcel(control=newer)).control == newer
     assert post.history()[:2] == [b"a line", b"another"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {b"m": b"\xc1"},
+        {b"x": b"of another program"},
+        {b"m": msgspec.msgpack.encode((1, 0, []))},
+        {b"m": msgspec.msgpack.encode((1, 0, [(1, "text")]))},
+    ],
+)
+def test_an_entry_that_is_no_workers_is_named(
+    redis_server: RedisServer, fields: dict[bytes, bytes]
+) -> None:
+    redis_server.empty()
+    client = Redis(port=redis_server.port)
+    post = Post(client, "th")
+    client.xadd(post.key("to", 7), fields)  # type: ignore[arg-type]
+    with pytest.raises(StorageError, match="can't read"):
+        post.deliver(parcel())
+
+
+def test_a_damaged_table_is_named(redis_server: RedisServer) -> None:
+    redis_server.empty()
+    client = Redis(port=redis_server.port)
+    post = Post(client, "th")
+    assert post.begin(b"crawl", TABLE)
+    client.hset(post.key("crawl"), "table", b"{")
+    with pytest.raises(StorageError, match="can't read"):
+        post.begun()
 
 
 def test_a_question_is_answered(redis_server: RedisServer) -> None:
