@@ -185,7 +185,7 @@ def test_chosen_pages_are_shown_and_what_their_scripts_ask_for_is_archived(site:
         site.add(f"one.example{name}", page(f"{THAI} {name}", *names) + CLOCK)
     site.add("one.example/api/now.json", '{"now": 1}')
     for name in ("late", "later"):
-        site.add(f"one.example/img/{name}.png", b"\x89PNG")
+        site.add(f"one.example/img/{name}.png", b"\x89PNG" + name.encode())
     site.add("two.example/", page(THAI) + CLOCK)
     site.seeds("http://one.example/", "http://two.example/")
     for number, (chosen, shown) in enumerate(
