@@ -22,7 +22,10 @@ A, SECURE = "http://a/", "https://a/"
 
 
 def faults(
-    folder: Path, *made: tuple[int, str, str], finished: str = A
+    folder: Path,
+    *made: tuple[int, str, str],
+    finished: str = A,
+    elsewhere: list[str] | None = None,
 ) -> dict[tuple[str, str], int]:
     """Return the faults of files with these visits of a page: number, outcome, URL."""
     archive = Archive(folder, "th", "all", FileSizes(warc=1e9, part=0), {}, {})
@@ -37,7 +40,8 @@ def faults(
             visit.record = replace(_record(url), visit=number, change="changed")
         archive.store(visit)
     archive.close(whole=True)
-    with closing(Comparison(folder, [(finished, "html")])) as comparison:
+    known = [] if finished in (elsewhere or ()) else [(finished, "html")]
+    with closing(Comparison(folder, known, elsewhere)) as comparison:
         return {
             (found.file, fault): number
             for found in comparison.findings()
@@ -66,6 +70,16 @@ def test_a_visit_that_is_missing_or_twice_is_told(
 ) -> None:
     found = faults(tmp_path, *((number, "html", A) for number in numbers))
     assert found["pages.jsonl", fault] == 1
+
+
+@pytest.mark.parametrize("moved", [A, SECURE])
+def test_a_page_whose_first_visits_another_worker_made(tmp_path: Path, moved: str) -> None:
+    made = [(3, "html", A), (4, "status 404", moved), (6, "html", moved)]
+    assert not faults(tmp_path, *made, finished=moved, elsewhere=[moved])
+
+
+def test_a_page_that_was_given_away_and_came_back(tmp_path: Path) -> None:
+    assert not faults(tmp_path, (1, "html", A), (4, "html", A), elsewhere=["http://b/"])
 
 
 def test_a_page_that_moved_to_https_is_one_page(tmp_path: Path) -> None:

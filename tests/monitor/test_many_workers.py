@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -224,6 +225,30 @@ def test_folders_of_workers_are_compared(crew: Crew) -> None:
     assert report.findings[0].faults["double"] > 0
     assert report.findings[1].faults["double"] == changed
     assert sum("finished twice: http://" in note for note in report.notes) == changed
+
+
+@pytest.mark.parametrize(
+    ("visits", "fault"),
+    [
+        (((1, 3), (2, 4)), {}),
+        (((1, 2), (2,)), {"double": 1}),
+        (((1, 3), (4,)), {"missing": 1}),
+    ],
+)
+def test_each_visit_is_recorded_by_one_of_all_workers(
+    crew: Crew, visits: tuple[tuple[int, ...], ...], fault: dict[str, int]
+) -> None:
+    crew.close()
+    folders = [worker.folder for worker in crew.workers]
+    for folder, numbers in zip(folders, visits, strict=True):
+        lines = (json.dumps({"url": "http://a.com/", "visit": number}) for number in numbers)
+        (folder / "pages.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    report = check_workers(folders)
+    found = {name: number for name, number in report.findings[2].faults.items() if number}
+    assert found == fault
+    assert sum("http://a.com/" in note for note in report.notes) == len(fault)
+    if fault != {"double": 1}:  # another folder may have what lacks
+        assert check_workers(folders[:1]).findings[2].faults["missing"] == 0
 
 
 def test_who_finished_what_moved_is_told(crew: Crew, crawl: StoredInRedis) -> None:

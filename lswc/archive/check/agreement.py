@@ -20,10 +20,11 @@ from lswc.outcomes import may_return
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from lswc.frontier import Frontier
+    from lswc.frontier.rules.report import Reader
 
 SUMMARY = "summary.json"
 _ALL = (
@@ -63,13 +64,12 @@ def check(crawl: Path) -> CheckReport:
         return CheckReport(
             [lost], [f"the frontier is gone, empty or damaged; {entries} files are here"]
         )
-    report = compare(crawl, sqlite_report.finished(path), committed)
+    with sqlite_report.opened(path) as reader:
+        report = _compared(crawl, reader, committed)
     return CheckReport([*report.findings, *_counters(crawl, path)], report.notes)
 
 
-def compare(
-    crawl: Path, finished: Iterable[tuple[str, str]], committed: Mapping[str, int]
-) -> CheckReport:
+def _compared(crawl: Path, reader: Reader, committed: Mapping[str, int]) -> CheckReport:
     """Compare what is finished, and how long the files were then, with the files."""
     beyond, notes = committed_lengths.visits_beyond(crawl, committed), [*collected([crawl]).gone]
     if beyond > 1:
@@ -77,7 +77,9 @@ def compare(
     elif beyond:
         notes.append("the last visit wasn't committed: the next start moves it aside")
     known = committed if beyond <= 1 else None
-    with closing(Comparison(crawl, finished, known)) as comparison:
+    with closing(
+        Comparison(crawl, reader.finished(), reader.finished_elsewhere(), known)
+    ) as comparison:
         findings = comparison.findings()
     gone = committed_lengths.missing(crawl, committed)
     short = committed_lengths.short(crawl, committed)

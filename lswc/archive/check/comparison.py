@@ -32,6 +32,7 @@ can't be read."""
 # In a temporary file of SQLite's: a crawl has more URLs than memory.
 _SCHEMA = """
 CREATE TABLE finished (url TEXT, outcome TEXT, PRIMARY KEY (url, outcome)) WITHOUT ROWID;
+CREATE TABLE elsewhere (url TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE said (
     file TEXT, url TEXT, kind TEXT, times INTEGER, PRIMARY KEY (file, url, kind)) WITHOUT ROWID;
 CREATE TABLE wrong (file TEXT, fault TEXT, url TEXT, UNIQUE (file, fault, url));
@@ -42,6 +43,8 @@ CREATE VIEW ended AS SELECT * FROM said
 CREATE VIEW visited AS SELECT * FROM said WHERE file = 'log' AND kind LIKE 'visit %';
 CREATE VIEW again AS SELECT * FROM said
     WHERE file = 'log' AND (kind LIKE 'visit %' OR kind LIKE 'again: %');
+CREATE VIEW known AS SELECT url FROM finished UNION ALL SELECT url FROM elsewhere;
+CREATE VIEW visited_again AS SELECT url FROM again WHERE url IN known;
 CREATE VIEW archived AS SELECT * FROM said WHERE file = 'log' AND kind = 'archived';
 CREATE VIEW described AS SELECT * FROM said WHERE file = 'WARC';
 CREATE VIEW entry AS SELECT * FROM said WHERE file = 'index';
@@ -51,15 +54,14 @@ _SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = t
 _MOVED = """
 UPDATE OR IGNORE said SET url = 'https' || substr(url, 5)
     WHERE (file = 'pages.jsonl' OR (file = 'log' AND kind NOT IN ('archived', 'retry')))
-    AND url LIKE 'http:%' AND url NOT IN (SELECT url FROM finished)
-    AND 'https' || substr(url, 5) IN (SELECT url FROM finished);
+    AND url LIKE 'http:%' AND url NOT IN known AND 'https' || substr(url, 5) IN known;
 """
 _COMPARE = """
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM finished
     WHERE outcome IN ('html', 'document') AND url NOT IN (SELECT url FROM record);
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
     WHERE url NOT IN (SELECT url FROM finished WHERE outcome IN ('html', 'document'))
-    AND url NOT IN (SELECT url FROM finished JOIN again USING (url));
+    AND url NOT IN visited_again;
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM visited
     WHERE (url, substr(kind, 7)) NOT IN (SELECT url, kind FROM record);
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'unknown', url FROM record
@@ -71,9 +73,9 @@ INSERT OR IGNORE INTO wrong SELECT 'log', 'missing', url FROM finished
     AND (url, 'again: ' || outcome) NOT IN (SELECT url, kind FROM again);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM ended
     WHERE (url, kind) NOT IN (SELECT url, outcome FROM finished) AND NOT transient(kind)
-    AND url NOT IN (SELECT url FROM finished JOIN again USING (url));
+    AND url NOT IN visited_again;
 INSERT OR IGNORE INTO wrong SELECT 'log', 'unknown', url FROM again
-    WHERE url NOT IN (SELECT url FROM finished);
+    WHERE url NOT IN visited_again;
 INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM ended
     WHERE times > 1 AND NOT transient(kind);
 INSERT OR IGNORE INTO wrong SELECT 'log', 'double', url FROM visited WHERE times > 1;
@@ -84,6 +86,8 @@ INSERT OR IGNORE INTO wrong SELECT 'WARC', 'missing', url FROM record
 INSERT OR IGNORE INTO wrong SELECT 'index', 'double', url FROM entry
     WHERE times > (SELECT coalesce(sum(times), 0) FROM said
         WHERE file = 'log' AND said.url = entry.url AND (kind = 'archived' OR kind LIKE '%file'));
+"""
+_ALL_VISITS = """
 INSERT OR IGNORE INTO wrong SELECT 'pages.jsonl', 'missing', url FROM record
     GROUP BY url HAVING count(*) < max(CAST(kind AS INTEGER));
 """
@@ -100,7 +104,8 @@ class Disagreement(NamedTuple):
 class Comparison:
     """Compares what is finished with the files of a crawl folder. Close it.
 
-    ``finished`` are the frontier's URLs and their outcomes. ``committed`` are the lengths that the
+    ``finished`` are the frontier's URLs and their outcomes, ``elsewhere`` those that another worker
+    finished first, None in a crawl of one. ``committed`` are the lengths that the
     files had then: what lies beyond is left out, unless it is None. All is read, every record of
     the WARC files too. Raises LswcError.
     """
@@ -109,6 +114,7 @@ class Comparison:
         self,
         crawl: Path,
         finished: Iterable[tuple[str, str]],
+        elsewhere: Iterable[str] | None = None,
         committed: Mapping[str, int] | None = None,
     ) -> None:
         self._crawl = crawl
@@ -121,8 +127,11 @@ class Comparison:
         self._db.execute("BEGIN")
         self._read()
         self._db.executemany("INSERT INTO finished VALUES (?, ?)", finished)
+        rows = ((url,) for url in elsewhere or ())
+        self._db.executemany("INSERT OR IGNORE INTO elsewhere VALUES (?)", rows)
         self._db.execute("COMMIT")
-        self._db.executescript(_MOVED + _COMPARE)
+        # Which visits another worker made is known only to those who read the folders of all.
+        self._db.executescript(_MOVED + _COMPARE + (_ALL_VISITS if elsewhere is None else ""))
 
     def _read(self) -> None:
         said = chain(self._records(), self._log(), self._index())
@@ -206,9 +215,11 @@ class Comparison:
         self._db.close()
 
 
-def disagreeing(crawl: Path, finished: Iterable[tuple[str, str]]) -> set[str]:
+def disagreeing(
+    crawl: Path, finished: Iterable[tuple[str, str]], elsewhere: Iterable[str] | None
+) -> set[str]:
     """Return the URLs on which a frontier and the files don't agree. Raises LswcError."""
-    with closing(Comparison(crawl, finished)) as comparison:
+    with closing(Comparison(crawl, finished, elsewhere)) as comparison:
         return comparison.urls()
 
 

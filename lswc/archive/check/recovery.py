@@ -85,7 +85,8 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
     """
     from lswc.archive.check.comparison import disagreeing
 
-    urls = disagreeing(crawl, frontier.finished())
+    with frontier.reading() as reader:
+        urls = disagreeing(crawl, reader.finished(), reader.finished_elsewhere())
     committed_lengths.take_out(crawl, urls, aside)
     reopened = frontier.reopen(urls, committed_lengths.lengths(crawl))
     kept = (

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from lswc.frontier.exchange.messages import (
     Links,
@@ -16,6 +19,7 @@ from lswc.frontier.exchange.messages import (
 )
 from lswc.frontier.exchange.outbox import Held, State
 from lswc.frontier.exchange.owners import part_of
+from lswc.frontier.rules.contract import site_of
 from lswc.frontier.rules.visit import Offer, key
 from lswc.outcomes import OF_ELSEWHERE, Outcome
 from lswc.strategy import PageLanguage
@@ -57,8 +61,10 @@ class Inbox:
     def load(self) -> None:
         """Take what the file holds; servers of which URLs still come are left alone."""
         self.received: dict[int, int] = dict(self._db.execute("SELECT * FROM received").fetchall())
-        for (server,) in self._db.execute("SELECT server FROM arriving").fetchall():
+        self._arriving = set[int]()
+        for server, part in self._db.execute("SELECT server, part FROM arriving").fetchall():
             self._lines.freeze(server)
+            self._arriving.add(part)
 
     def receive(self, worker: int, messages: Iterable[tuple[int, bytes]]) -> int:
         """Take a worker's messages by their numbers, but those that were taken; return how many."""
@@ -133,8 +139,10 @@ class Inbox:
 
     def _take_site(self, given: SiteGiven) -> None:
         part = part_of(given.vouching.site)
-        if part in self._outbox.parts:  # it came here from elsewhere, as its worker was called lost
-            return
+        held = self._outbox.parts.get(part)
+        if held is not None and held.state != State.GIVEN:
+            return  # it came here from elsewhere, as its worker was called lost
+        self._arriving.add(part)
         site = self._site(given.vouching)
         supporters = [self._ancestor(name) for name in given.supporters]
         self._db.execute(
@@ -174,6 +182,7 @@ class Inbox:
         return tuple(row)
 
     def _take_urls(self, given: UrlsGiven) -> None:
+        here = self._diverted(given.urls)
         for directory, place, downloaded, relevant, missed in given.directories:
             self._db.execute(
                 "INSERT OR IGNORE INTO directory (name, place) VALUES (?, 0)", (directory,)
@@ -183,29 +192,63 @@ class Inbox:
                 (downloaded, relevant, missed, place, directory),
             )
         self._servers.forget()
-        keys = [key(one.offer[0], one.offer[3]) for one in given.urls]
+        keys = [key(one.offer[0], one.offer[3]) for one in here]
         known = self._urls.known(keys)
-        servers = self._servers.servers({one.offer[1] for one in given.urls})
+        servers = self._servers.servers({one.offer[1] for one in here})
         units = servers
         if not self._lines.by_server:
-            units = self._servers.units({one.offer[2] for one in given.urls})
+            units = self._servers.units({one.offer[2] for one in here})
         waiting: list[list[Any]] = []
-        for name, one in zip(keys, given.urls, strict=True):
+        for name, one in zip(keys, here, strict=True):
+            given_now = self._as_it_is_now(one)
+            seq: int | None = self._urls.next_seq
             if name in known:
-                if one.outcome:
-                    self._urls.ended_elsewhere(name, f"{OF_ELSEWHERE}{one.by} {one.outcome}")
+                seq = self._take_known(name, given_now)
             else:
-                url, server, unit, code, *rest = one.offer
-                met = units[unit]
-                line = self._lines.line_of(code, met.place) if _waits(one) else 0
-                seq = self._urls.next_seq
-                row = [seq, name, url, servers[server].id, met.id, line, code, *rest,
-                       self._page(one.referrer)]  # fmt: skip
                 self._urls.next_seq += 1
-                if _waits(one):
-                    waiting.append(row)
-                self._add_besides(one, row)
+            if seq is None:
+                continue
+            url, server, unit, code, *rest = one.offer
+            met = units[unit]
+            line = self._lines.line_of(code, met.place) if _waits(given_now) else 0
+            row = [seq, name, url, servers[server].id, met.id, line, code, *rest,
+                   self._page(one.referrer)]  # fmt: skip
+            if _waits(given_now):
+                waiting.append(row)
+            self._add_besides(given_now, row)
         self._urls.insert(waiting, servers)
+
+    def _diverted(self, urls: Iterable[UrlGiven]) -> list[UrlGiven]:
+        """Return the URLs of sites that are here, or arriving, and send the others on."""
+        here: list[UrlGiven] = []
+        others: defaultdict[int, list[UrlGiven]] = defaultdict(list)
+        for one in urls:
+            server = one.offer[1]
+            if part_of(site_of(server)) in self._arriving or self._outbox.is_own(server):
+                here.append(one)
+            else:
+                others[self._outbox.place(server)].append(one)
+        for place, some in others.items():
+            self._outbox.send(place, UrlsGiven(some), sum(not one.outcome for one in some))
+        return here
+
+    def _as_it_is_now(self, given: UrlGiven) -> UrlGiven:
+        """Return a URL as it is given, or as one to fetch again whose record is lost since."""
+        if given.outcome and given.held is None and self._outbox.is_lost(given.by):
+            return replace(given, outcome="", postponed=Outcome.LOST, is_postponed=True)
+        return given
+
+    def _take_known(self, name: int, given: UrlGiven) -> int | None:
+        """Take what is given of a URL that is here; return its number if it begins anew."""
+        if not given.outcome:
+            seq = self._urls.take_finished_elsewhere(name)
+            if seq is not None:
+                self._held.forget(seq)
+            return seq
+        self._urls.ended_elsewhere(name, f"{OF_ELSEWHERE}{given.by} {given.outcome}")
+        if given.held is not None:
+            self._hold(self._urls.finished_as(name), given)
+        return None
 
     def _add_besides(self, given: UrlGiven, row: list[Any]) -> None:
         """Keep a URL that doesn't wait in a line, and what is known of one besides its row."""
@@ -221,12 +264,20 @@ class Inbox:
             self._urls.postponed.keep(seq, given.tries, given.postponed)
         if given.was_counted:
             self._urls.count_no_more(seq)
-        if given.held is not None and self._held.is_kept:
-            self._held.add(seq, self._urls.next_seq, given.held)
+        self._hold(seq, given)
+
+    def _hold(self, seq: int | None, given: UrlGiven) -> None:
+        """Hold a page that its worker before held; perhaps this one had given it away."""
+        if seq is None or given.held is None or not self._held.is_kept:
+            return
+        self._held.add(seq, self._urls.next_seq, given.held)
+        if self._outbox.is_lost(given.by):
+            self._held.ask_soon([seq])
 
     def _take_parts(self, given: PartsGiven) -> None:
         for part in given.parts:
             self._outbox.keep(part, Held(State.OWN))
+            self._arriving.discard(part)
             rows = self._db.execute("SELECT server FROM arriving WHERE part = ?", (part,))
             for (server,) in rows.fetchall():
                 self._lines.thaw(server)

@@ -136,7 +136,7 @@ class Outbox:
 
     def is_own(self, server: str) -> bool:
         """Tell whether a server's URLs are asked for by this worker now."""
-        return not self.is_shared or self._place(server) == _OWN
+        return not self.is_shared or self.place(server) == _OWN
 
     def divert(
         self,
@@ -159,7 +159,7 @@ class Outbox:
         for offer in offers:
             place = where.get(offer.server)
             if place is None:
-                place = self._place(offer.server)
+                place = self.place(offer.server)
             if place == _OWN:
                 own.append(offer)
             else:
@@ -168,7 +168,7 @@ class Outbox:
             self._keep_all(foreign, referrer, vouching(), again=again)
         return own
 
-    def _place(self, server: str) -> int:
+    def place(self, server: str) -> int:
         """Return whose a server is: 0 if own, a worker, or -1 minus a part that is being given."""
         part = part_of(site_of(server))
         held = self.parts.get(part)
@@ -187,6 +187,10 @@ class Outbox:
             return NOBODY
         owner = self._owners.of_part[part]
         return NOBODY if owner == self.me or owner in self._owners.lost else owner
+
+    def is_lost(self, worker: int) -> bool:
+        """Tell whether another worker's disk is lost, as far as this one knows."""
+        return self._owners is not None and worker in self._owners.lost
 
     def is_known(self, part: int) -> bool:
         """Tell whether links to a part can be sent, or are to own sites."""

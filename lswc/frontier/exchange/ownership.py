@@ -198,13 +198,13 @@ class Ownership:
             )
             logger.info("%s are sent again what this one's log has for them",
                         numbered(len(parts), "lost part"))  # fmt: skip
-            self._resending = self._resent(new, parts)
+            self._resending = self._resent(parts)
 
-    def _resent(self, lost: set[int], parts: frozenset[int]) -> Iterator[bool]:
+    def _resent(self, parts: frozenset[int]) -> Iterator[bool]:
         kept = {
             worker: list(self._others.owners.lost[worker]) for worker in self._others.owners.lost
         }
-        for worker in lost:
+        for worker in kept:
             self._frontier.sharing.fetch_again(worker)
             yield True
         yield from self._frontier.giving.known(parts)

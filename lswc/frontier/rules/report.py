@@ -315,6 +315,10 @@ class Reader(ABC):
         """Yield every finished URL and its outcome, that of a requisite after OF_REQUISITE."""
 
     @abstractmethod
+    def finished_elsewhere(self) -> Iterable[str] | None:
+        """Return the URLs that other workers finished first; None if there are no others."""
+
+    @abstractmethod
     def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
         """Return server, reason and number of URLs that were left out, of all or of one."""
 

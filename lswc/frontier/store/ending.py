@@ -123,15 +123,9 @@ class Ending:
     def _end(
         self, visit: Visit, held: Leased, outcome: str, lengths: Mapping[str, int] | None
     ) -> None:
-        """Let a URL that was pending end so; that of a page that is held stays as it is.
-
-        If another worker had that page first, this one's files have it now, too.
-        """
+        """Let a URL that was pending end so; that of a page that is held stays as it is."""
         seq = visit.lease.id
-        if held.again:
-            if self._file.urls.is_had_here(seq, outcome):
-                self._file.tallies.add("finished", outcome)
-        else:
+        if not held.again:
             self._file.db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
             self._file.lines.take(*self._file.lines.leased[seq])
         if visit.url != visit.lease.url:

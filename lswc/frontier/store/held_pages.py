@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 # `mark` is the first number that a URL could have had once the page's first visit had ended: what
 # it named then was no news. A `rate` of site 0 is that of all sites; the days are of both.
+# `given_held` has pages as they went to another worker: all there is, should its disk be lost.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS held (
     seq INTEGER PRIMARY KEY, mark INTEGER NOT NULL, visited REAL NOT NULL, shape REAL NOT NULL,
@@ -49,6 +50,8 @@ CREATE TABLE IF NOT EXISTS held (
     visits INTEGER NOT NULL, misses INTEGER NOT NULL, is_gone INTEGER NOT NULL, simhash INTEGER,
     due REAL NOT NULL, claim INTEGER NOT NULL DEFAULT 0, told REAL NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS held_by_due ON held (due, seq);
+CREATE TABLE IF NOT EXISTS given_held AS SELECT * FROM held WHERE 0;
+CREATE UNIQUE INDEX IF NOT EXISTS given_held_by_seq ON given_held (seq);
 CREATE TABLE IF NOT EXISTS rate (
     kind INTEGER, site INTEGER, changes REAL NOT NULL, new REAL NOT NULL, days REAL NOT NULL,
     PRIMARY KEY (kind, site)) WITHOUT ROWID;
@@ -329,21 +332,58 @@ class HeldPages:
         """Return the columns of what is kept of pages by their numbers, to be given away."""
         if not self.is_kept:
             return {}
+        among = "WHERE seq IN (SELECT value FROM json_each(?1))"
         rows = self._db.execute(
-            f"SELECT seq, {_COLUMNS} FROM held WHERE seq IN (SELECT value FROM json_each(?))",
+            f"SELECT seq, {_COLUMNS} FROM given_held {among}"
+            f" UNION ALL SELECT seq, {_COLUMNS} FROM held {among}",
             (dumps(list(seqs)),),
         )
         return {seq: columns for seq, *columns in rows}
 
     def remove(self, seqs: Collection[int]) -> None:
         """Hold pages no more that were given away."""
-        self._db.executemany("DELETE FROM held WHERE seq = ?", ((seq,) for seq in seqs))
-        self.number -= len(seqs)
+        named = (dumps(list(seqs)),)
+        among = "WHERE seq IN (SELECT value FROM json_each(?))"
+        self._db.execute(f"INSERT OR REPLACE INTO given_held SELECT * FROM held {among}", named)
+        self.number -= self._db.execute(f"DELETE FROM held {among}", named).rowcount
 
     def add(self, seq: int, mark: int, columns: Sequence[float | None]) -> None:
         """Hold a page that another worker held, by what ``given`` returned there."""
-        self._db.execute(_INSERT, (seq, mark, *columns))
-        self.number += 1
+        inserted = self._db.execute(f"{_INSERT} ON CONFLICT DO NOTHING", (seq, mark, *columns))
+        self.number += inserted.rowcount
+        self._db.execute("DELETE FROM given_held WHERE seq = ?", (seq,))
+
+    def given_away(self) -> list[tuple[int, str]]:
+        """Return the pages that went to another worker: their numbers, and their sites."""
+        if not self.is_kept:
+            return []
+        return self._db.execute(
+            "SELECT seq, site.name FROM given_held JOIN url USING (seq)"
+            " JOIN server ON server.id = url.server JOIN site ON site.id = server.site"
+        ).fetchall()
+
+    def take_back(self, seqs: Iterable[int]) -> None:
+        """Hold pages again that went to another worker, as they were then."""
+        query = f"SELECT seq, mark, {_COLUMNS} FROM given_held WHERE seq = ?"
+        for seq in seqs:
+            _, mark, *columns = self._db.execute(query, (seq,)).fetchone()
+            self.add(seq, mark, columns)
+
+    def forget(self, seq: int) -> None:
+        """Hold a page no more, by its number, that begins anew; nothing if it isn't held."""
+        if self.is_kept:
+            self.number -= self._db.execute("DELETE FROM held WHERE seq = ?", (seq,)).rowcount
+
+    def ask_soon(self, seqs: Collection[int]) -> set[int]:
+        """Let pages be due at once, as if they weren't had last time; return which are held."""
+        if not self.is_on:
+            return set()
+        rows = self._db.execute(
+            "UPDATE held SET due = ?, misses = max(misses, 1)"
+            " WHERE seq IN (SELECT value FROM json_each(?)) RETURNING seq",
+            (self._now, dumps(list(seqs))),
+        )
+        return {seq for (seq,) in rows.fetchall()}
 
     def of(self, seq: int) -> Held | None:
         """Return what is kept of a page by its number; None if it isn't held."""

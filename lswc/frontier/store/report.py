@@ -29,7 +29,7 @@ from lswc.frontier.rules.report import (
 from lswc.frontier.store.held_pages import page_of, sample, usual
 from lswc.frontier.store.lines import cell_of, longest, waiting
 from lswc.frontier.store.servers import pages_of, read_tallies
-from lswc.frontier.store.urls import FINISHED, NAMED, read_lengths
+from lswc.frontier.store.urls import FINISHED, FINISHED_ELSEWHERE, NAMED, read_lengths
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
 from lswc.strategy import Experience, Pages, Strategy, StrategyError, status
@@ -137,6 +137,11 @@ class SqliteReader(Reader):
 
     def finished(self) -> Iterator[tuple[str, str]]:
         yield from self._db.execute(NAMED)
+
+    def finished_elsewhere(self) -> Iterable[str] | None:
+        if "worker" not in self.identity():
+            return None
+        return (url for (url,) in self._db.execute(FINISHED_ELSEWHERE))
 
     def pages_by_cell(self) -> dict[int, Pages]:
         rows = self._db.execute("SELECT cell, downloaded, relevant FROM experience ORDER BY cell")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.frontier.exchange.giving import Giving
 from lswc.frontier.exchange.inbox import Inbox
+from lswc.frontier.exchange.owners import part_of
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
@@ -46,10 +47,21 @@ class Sharing:
         """Keep that, in a transaction that is the caller's."""
         self._file.db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", kept.items())
 
-    def fetch_again(self, worker: int) -> int:
-        """Let URLs wait that another worker finished whose disk is lost; return how many."""
+    def fetch_again(self, worker: int) -> None:
+        """Let what another worker fetched of sites of this one's be fetched again.
+
+        For its disk is lost.
+        A page that is visited again here goes on so, at once: its next visit asks for all of it, as
+        this worker has none of the earlier ones. What this worker gave away, and has again without
+        having been given it, is visited again as before.
+        """
         with self._file.transaction():
-            return self._file.urls.fetch_again(worker)
+            own = set(self._file.outbox.own)
+            finished = self._file.urls.finished_by(worker)
+            lost = {seq for seq, site in finished if part_of(site) in own}
+            self._file.urls.fetch_again(lost - self._file.held.ask_soon(lost))
+            given = self._file.held.given_away()
+            self._file.held.take_back(seq for seq, site in given if part_of(site) in own)
 
     def offer_again(self, url: str, links: Callable[[int, int], Sequence[Offer]]) -> None:
         """Offer links of a page that was committed before, by its URL; nothing if it isn't known.

@@ -56,6 +56,8 @@ NAMED = (
     f" FROM url WHERE {_HERE}"
 )
 """The finished URLs and their outcomes; of a requisite with OF_REQUISITE before it."""
+FINISHED_ELSEWHERE = f"SELECT url FROM url WHERE outcome LIKE '{OF_ELSEWHERE}%'"
+"""The URLs that another worker finished; this one may have visited their pages again."""
 
 _FIND = (
     "SELECT fingerprint, seq, line, code, depth, CASE WHEN outcome IS NULL THEN 0"
@@ -333,28 +335,51 @@ class Urls:
         """Return which of these keys are those of URLs that are there."""
         return self._seen.find(names).keys()
 
+    def finished_as(self, name: int) -> int | None:
+        """Return the number of a finished URL by its key; None of another."""
+        row = self._db.execute(
+            "SELECT seq FROM url WHERE fingerprint = ? AND outcome <> ?", (name, Outcome.POSTPONED)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
     def add_ended(self, row: _Row, outcome: str) -> None:
         """Add a URL that waits in no line."""
         self._db.execute(f"{_INSERT[: _INSERT.rindex('NULL')]}?)", (*row, outcome))
 
-    def is_had_here(self, seq: int, outcome: str) -> bool:
-        """Let a URL that another worker finished be one of this one; tell whether it was such."""
-        changed = self._db.execute(
-            "UPDATE url SET outcome = ? WHERE seq = ? AND outcome LIKE ?",
-            (outcome, seq, f"{OF_ELSEWHERE}%"),
-        )
-        return changed.rowcount > 0
-
     def ended_elsewhere(self, name: int, outcome: str) -> None:
-        """Let a URL wait no more, by its key, that another worker finished; not a leased one."""
+        """Let a URL wait no more, by its key, that another worker finished; not a leased one.
+
+        What was known before of another worker that finished it counts no more.
+        """
         row = self._db.execute(
-            "SELECT seq, server, line, url FROM url WHERE fingerprint = ? AND outcome IS NULL",
+            "SELECT seq, server, line, url, outcome FROM url WHERE fingerprint = ?"
+            f" AND (outcome IS NULL OR outcome LIKE '{OF_ELSEWHERE}%')",
             (name,),
         ).fetchone()
-        if row is not None and row[0] not in self._lines.leased:
-            self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, row[0]))
-            self._lines.take(row[1], row[2])
-            self._seen.changed(row[3])
+        if row is None:
+            return
+        seq, server, line, url, before = row
+        if before is None and seq in self._lines.leased:
+            return
+        self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (outcome, seq))
+        if before is None:
+            self._lines.take(server, line)
+        self._seen.changed(url)
+
+    def take_finished_elsewhere(self, name: int) -> int | None:
+        """Take out a URL that another worker finished, by its key: it waits again, where it is now.
+
+        Returns its number; None of any other URL.
+        """
+        row = self._db.execute(
+            f"DELETE FROM url WHERE fingerprint = ? AND outcome LIKE '{OF_ELSEWHERE}%'"
+            " RETURNING seq, url",
+            (name,),
+        ).fetchone()
+        if row is None:
+            return None
+        self._seen.changed(row[1])
+        return int(row[0])
 
     def count_no_more(self, seq: int) -> None:
         """Keep that the page of a URL was counted before."""
@@ -386,18 +411,22 @@ class Urls:
         self.again -= set(seqs)
         self._seen.forget()
 
-    def fetch_again(self, worker: int) -> int:
-        """Let URLs wait that a worker finished whose disk is lost; return how many."""
-        rows = self._db.execute(
-            "SELECT seq FROM url WHERE outcome LIKE ?", (f"{OF_ELSEWHERE}{worker} %",)
+    def finished_by(self, worker: int) -> list[tuple[int, str]]:
+        """Return the URLs that another worker finished: their numbers, and their sites."""
+        return self._db.execute(
+            "SELECT seq, site.name FROM url JOIN server ON server.id = url.server"
+            " JOIN site ON site.id = server.site WHERE outcome LIKE ?",
+            (f"{OF_ELSEWHERE}{worker} %",),
         ).fetchall()
-        for (seq,) in rows:
+
+    def fetch_again(self, seqs: Iterable[int]) -> None:
+        """Let URLs wait, by their numbers, of which a worker's disk lost what they brought."""
+        for seq in seqs:
             self._db.execute("UPDATE url SET outcome = ? WHERE seq = ?", (Outcome.POSTPONED, seq))
             self.postponed.keep(seq, 0, Outcome.LOST)
             self.postponed.wait(seq, 0.0)
             self._tallies.add("postponed", Outcome.LOST)
         self._seen.forget()
-        return len(rows)
 
     def was_counted(self, seq: int) -> bool:
         """Tell, once, whether a URL's page was counted before it was lost."""

@@ -147,7 +147,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
         worker.frontier.close()
 
 
-def test_a_page_that_is_visited_again_by_its_new_worker_is_one_of_its_own(tmp_path: Path) -> None:
+def test_a_page_that_moved_is_no_first_visit_of_its_new_worker(tmp_path: Path) -> None:
     post = MemoryPost()
     first = Worker(post, tmp_path / "first", "adaptive")
     _crawled(first, by_server=True)
@@ -169,8 +169,59 @@ def test_a_page_that_is_visited_again_by_its_new_worker_is_one_of_its_own(tmp_pa
     assert lease.visits
     assert lease.url not in dict(frontier.finished() or ())
     frontier.commit(Visit(lease, second.now, outcome=Outcome.HTML, relevant=True))
-    assert dict(frontier.finished() or ())[lease.url] == Outcome.HTML
-    assert frontier.tallies()["finished"] == {Outcome.HTML: 1}
+    assert lease.url not in dict(frontier.finished() or ())
+    with frontier.reading() as reader:
+        assert lease.url in (reader.finished_elsewhere() or ())
+    assert not frontier.tallies().get("finished")
+    for worker in (first, second):
+        worker.frontier.close()
+
+
+def test_what_is_visited_again_is_so_when_its_site_comes_back(tmp_path: Path) -> None:
+    post = MemoryPost()
+    first = Worker(post, tmp_path / "first", "adaptive")
+    _crawled(first, by_server=True)
+    every = set(SITES)
+    held = first.rows(HELD, every)
+    number = first.frontier._file.held.number
+    second = Worker(post, tmp_path / "second", "adaptive")
+    while len(second.frontier.outbox.own) < PARTS // 2:
+        first.turn()
+        second.turn()
+    assert 5 < len(first.rows(HELD, every)) < len(held) - 5
+    table = post.held.owners
+    assert table is not None
+    assert post.replace(table.left(second.exchange.me), table.version)
+    while len(first.frontier.outbox.own) < PARTS:
+        first.turn()
+        second.turn()
+    assert first.rows(HELD, every) == held
+    assert first.frontier._file.held.number == number
+    assert not second.rows(HELD, every)
+    for worker in (first, second):
+        _counts_are_right(worker)
+        worker.frontier.close()
+
+
+def test_pages_of_a_lost_disk_are_visited_at_once_or_fetched_again(tmp_path: Path) -> None:
+    post = MemoryPost()
+    first = Worker(post, tmp_path / "first", "adaptive")
+    _crawled(first, by_server=True)
+    second = Worker(post, tmp_path / "second", "adaptive")
+    while len(second.frontier.outbox.own) < PARTS // 2:
+        first.turn()
+        second.turn()
+    with second.frontier.reading() as reader:
+        lost = set(reader.finished_elsewhere() or ())
+    held = {row[0] for row in second.rows(HELD, set(SITES))}
+    assert held < lost
+    second.frontier.sharing.fetch_again(first.exchange.me)
+    missed = "SELECT count(*) FROM held WHERE misses = 1 AND due <= ?"
+    now = second.frontier._file.held._now
+    assert second.frontier._file.db.execute(missed, (now,)).fetchone() == (len(held),)
+    with second.frontier.reading() as reader:
+        assert set(reader.finished_elsewhere() or ()) == held
+    assert second.frontier.tallies()["postponed"][Outcome.LOST] == len(lost - held)
     for worker in (first, second):
         worker.frontier.close()
 

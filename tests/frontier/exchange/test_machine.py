@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,22 @@ class Worker:
     def turn(self) -> None:
         self.exchange.turn()
 
+    @property
+    def held(self) -> list[str]:
+        """The pages that it visits again."""
+        assert self.frontier is not None
+        rows = self.frontier._file.db.execute("SELECT url FROM held JOIN url USING (seq)")
+        return [url for (url,) in rows]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it visits pages at once whose records are lost."""
+        assert self.frontier is not None
+        if not self.lives.terms.revisit:
+            return False
+        query = "SELECT 1 FROM held WHERE misses > 0"
+        return self.frontier._file.db.execute(query).fetchone() is not None
+
     def finish(self) -> None:
         assert self.frontier is not None
         if not self.leased:
@@ -125,7 +142,10 @@ class Worker:
             self.lives.web.offer(url, visit.lease.code) for url in self.lives.web.links[visit.url]
         ]
         self.frontier.commit(visit)
-        self.lives.finished[visit.url, self.folder.name] += 1
+        lives = self.lives
+        lives.visits[visit.url, visit.lease.visits + 1] += 1
+        if not visit.lease.visits or all(url != visit.url for url, _ in lives.finished):
+            lives.finished[visit.url, self.folder.name] += 1
 
 
 def _part(url: str) -> int:
@@ -136,10 +156,12 @@ class Lives:
     """Workers over one post, and time that passes as steps say."""
 
     def __init__(self, chance: random.Random, web: Web, folder: Path, terms: Terms) -> None:
-        self.chance, self.web, self.folder, self.terms = chance, web, folder, terms
+        self.chance, self.web, self.folder = chance, web, folder
+        self.terms = replace(terms, clock=lambda: self.now)
         self.post = MemoryPost()
         self.now = 100.0
         self.finished: Counter[tuple[str, str]] = Counter()
+        self.visits: Counter[tuple[str, int]] = Counter()
         self.workers: list[Worker] = []
         self.copy = self.post.copy()
         self.lost: Worker | None = None
@@ -229,13 +251,16 @@ class Lives:
         for worker in self.workers:
             if worker.frontier is None:
                 worker.start()
+        quiet = 0
         for _ in range(2_000):
             self.now += 0.5
             for worker in self.workers:
                 worker.exchange.turn()
                 worker.lease()
                 worker.finish()
-            if all(worker.exchange.is_over for worker in self.workers):
+            is_over = all(one.exchange.is_over and not one.is_behind for one in self.workers)
+            quiet = quiet + 1 if is_over else 0
+            if quiet == 20:  # what is visited again may have brought links
                 return
         raise AssertionError("the crawl doesn't end")
 
@@ -252,7 +277,10 @@ STEPS = (
 
 
 def lived(seed: int, folder: Path, steps: int, terms: Terms = DEFAULTS) -> None:
-    """Crawl a web by workers with a life by chance; each URL is finished once."""
+    """Crawl a web by workers with a life by chance; each URL is finished once.
+
+    If pages are visited again, each visit is made once, and each page is one worker's to visit.
+    """
     chance = random.Random(seed)
     web = Web(chance, chance.randrange(1, 12), chance.randrange(2, 60))
     lives = Lives(chance, web, folder, terms)
@@ -267,6 +295,10 @@ def lived(seed: int, folder: Path, steps: int, terms: Terms = DEFAULTS) -> None:
         assert set(by_url) == web.reachable
         # Of a site that a lost worker had, another one may not hear in time what was fetched.
         assert max(by_url.values()) == 1 or lives.lost
+        if terms.revisit:
+            held = Counter(url for worker in lives.workers for url in worker.held)
+            assert held == Counter(web.reachable)
+            assert max(lives.visits.values()) == 1 or lives.lost
     finally:
         lives.close()
 
@@ -279,6 +311,28 @@ def test_no_url_is_lost_or_fetched_twice(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     lived(seed, tmp_path_factory.mktemp("lives"), 150)
+
+
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(some.integers(0, 2**32))
+def test_each_page_is_visited_again_by_one_worker(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    lived(seed, tmp_path_factory.mktemp("lives"), 150, Terms(revisit=1.0, day=100.0))
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(some.integers(0, 2**32))
+@example(1042)  # what its finder tells of a page comes to a worker that has given its site on
+def test_each_page_is_visited_again_by_one_worker_in_long_lives(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    lived(seed, tmp_path_factory.mktemp("lives"), 600, Terms(revisit=1.0, day=100.0))
 
 
 @pytest.mark.slow
