@@ -43,14 +43,6 @@ def told(file: Path) -> tuple[str, str]:
     return ("read" if number else "nothing in it"), f"{number} captures, {lost}; {', '.join(used)}"
 
 
-def _as_web(file: Path) -> None:
-    open_web(file)
-
-
-def _as_pages(file: Path) -> None:
-    list(pages(str(file), "lswc"))
-
-
 def main() -> None:
     """Print what became of each file, and of how many."""
     parser = argparse.ArgumentParser(description=__doc__)

@@ -9,7 +9,6 @@ pages and hours to 90, 95 and 99 %; drawn: harvest rate and coverage by pages.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,6 @@ from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
-from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.rules.contract import site_of
 from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
 from lswc.lab.simulator.hours import InHours
 from lswc.lab.simulator.timed import Pace, TimedSimulation
@@ -145,7 +142,6 @@ def crawled(folder: Path, owners: int, slow: float) -> InHours:
     at = [np.mean(result.relevant[: trace.pages * part // 4]) for part in (1, 2, 3)]
     to = [result.pages_to(share * relevant) for share in (0.9, 0.95, 0.99)]
     hours = [result.hours_to(share * relevant) for share in (0.9, 0.95, 0.99)]
-    parts = Counter(part_of(site_of(f"s0.site{site}.com")) % owners for site in trace.site)
     print(
         f"{folder.name}, {owners} worker(s): {pages:,} pages, harvest at quarters "
         f"{', '.join(f'{share:.2%}' for share in at)}; pages to 90, 95, 99 % {to}; "
@@ -153,7 +149,6 @@ def crawled(folder: Path, owners: int, slow: float) -> InHours:
         f"in all {result.hours[-1]:.2f}",
         flush=True,
     )
-    del parts
     return found
 
 

@@ -65,9 +65,6 @@ replayBase="/replay/" {attributes}></replay-web-page></body></html>"""
 _AFTER = "</tbody></table></section></main></body></html>"
 
 
-_ATTRIBUTES = ("url", "ts", "view", "query", "urlSearchType")
-
-
 class Archived(NamedTuple):
     """A page of the archive; ``time`` has 14 digits, UTC."""
 

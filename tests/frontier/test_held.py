@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from lswc.frontier.rules.held import Held
     from lswc.frontier.rules.visit import Lease, Offer
 
 DAY = 86_400.0
@@ -47,6 +48,9 @@ class Crawl:
     def end(self, lease: Lease, *offers: Offer, outcome: str = "html", **brought: Any) -> None:
         brought = {"relevant": True, "simhash": 0} | brought
         assert self.f.commit(ended(lease, outcome, offers=offers, **brought))
+
+    def held_of(self, number: int) -> Held | None:
+        return self.f._file.held.of(number)
 
     def begin(self, *urls: str) -> None:
         """Visit new pages, all relevant."""
@@ -199,7 +203,7 @@ def test_new_pages_that_come_later_are_finds_of_their_referrer(
     front = crawl.lease()
     crawl.end(front, offer("http://a/old", RELEVANT))
     crawl.end(crawl.lease())
-    held = crawl.f.held_of(front.id)
+    held = crawl.held_of(front.id)
     assert held is not None
     assert held.new == 0
     crawl.now += 2 * DAY
@@ -212,7 +216,7 @@ def test_new_pages_that_come_later_are_finds_of_their_referrer(
     new = crawl.lease()
     assert (new.url, new.visits) == ("http://a/new", 0)
     crawl.end(new)
-    held = crawl.f.held_of(front.id)
+    held = crawl.held_of(front.id)
     assert held is not None
     assert (held.new, held.visits) == (1, 2)
 
@@ -356,7 +360,7 @@ def test_what_was_recorded_without_visits_again_is_held_once_there_are(
     crawl.start(1.0)
     crawl.f.hold(records)
     assert crawl.f.held == 3
-    held = crawl.f.held_of(2)
+    held = crawl.held_of(2)
     assert held is not None
     assert (held.visits, held.simhash, held.visited) == (2, 2, 10.0)
     assert crawl.f.lease(crawl.now) is None  # a budget has to come about first
@@ -368,11 +372,11 @@ def test_what_was_recorded_without_visits_again_is_held_once_there_are(
 
     crawl.start(1.0)
     crawl.f.hold(none())
-    visits = [held.visits for number in (1, 2, 3) if (held := crawl.f.held_of(number))]
+    visits = [held.visits for number in (1, 2, 3) if (held := crawl.held_of(number))]
     crawl.start(0.0)
     crawl.start(1.0)
     crawl.f.hold([*records, record(1, urls[0], 9, relevant=False)])
-    left = [held.visits if held else 0 for held in map(crawl.f.held_of, (1, 2, 3, 4))]
+    left = [held.visits if held else 0 for held in map(crawl.held_of, (1, 2, 3, 4))]
     assert left == [0, *visits[1:], 0]
 
 
@@ -476,7 +480,7 @@ def test_a_server_is_believed_once_it_was_right(begin: Callable[..., Crawl]) -> 
     said = crawl.counts("said of pages held")
     assert "wrong" not in said
     assert said["right"] >= 8
-    told = [page.told for number in range(1, 7) if (page := crawl.f.held_of(number))]
+    told = [page.told for number in range(1, 7) if (page := crawl.held_of(number))]
     assert max(told) == crawl.now / DAY
 
 
@@ -514,7 +518,7 @@ def test_a_listing_says_nothing_of_other_servers_and_of_pages_that_are_not_held(
         crawl.now += DAY / 24
     dates = dict.fromkeys(("http://a/1", "http://b/1", "http://a/2"), crawl.now + DAY)
     crawl.end(lease, dates=dates, **SAYS)
-    held = [page for number in (1, 2) if (page := crawl.f.held_of(number))]
+    held = [page for number in (1, 2) if (page := crawl.held_of(number))]
     assert [page.claim for page in held] == [Claim.CHANGED, Claim.NONE]
     assert crawl.counts("said of pages held") == {"changed, not believed": 1}
 

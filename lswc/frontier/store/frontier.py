@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lswc.frontier.exchange.status import Elsewhere
     from lswc.frontier.rules.contract import Wanted
     from lswc.frontier.rules.harvest import CellHarvest
-    from lswc.frontier.rules.held import Held
     from lswc.frontier.rules.report import Freshness
     from lswc.frontier.rules.visit import Lease, Offer, Visit
     from lswc.strategy import Order
@@ -120,11 +119,6 @@ class SqliteFrontier(Frontier):
         if self._file.held.is_kept:
             with self._file.transaction():
                 self._file.held.hold(records, self._file.urls.next_seq)
-
-    def held_of(self, seq: int) -> Held | None:
-        """Return what is kept of a page by its number; None if it isn't held."""
-        with self._file.errors():
-            return self._file.held.of(seq) if self._file.held.is_on else None
 
     @property
     def requisites(self) -> int:
