@@ -177,6 +177,8 @@ def _interruptible() -> Iterator[None]:
     def hear(number: int, frame: object) -> None:
         nonlocal heard
         heard = True
+        # An object that is half made complains when it goes, to a user who asked for an end.
+        sys.unraisablehook = lambda _: None
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, hear)
