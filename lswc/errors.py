@@ -50,6 +50,10 @@ class StorageError(LswcError):
     """
 
 
+class DamageError(StorageError):
+    """What lswc wrote is damaged: the message says how it is mended."""
+
+
 class LostStoreError(StorageError):
     """The Redis of a crawl doesn't hold the crawl any more."""
 

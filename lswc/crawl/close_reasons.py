@@ -8,6 +8,9 @@ CANNOT_WRITE = "can't write"
 LOST_STORE = "lost store"
 """Redis can't be reached any more, or has lost the crawl."""
 
+UNEXPECTED = "unexpected error"
+"""Something failed that nobody expected: a bug of lswc's, or of what it is built on."""
+
 OFFLINE_TOO_LONG = "offline too long"
 """This machine was off the network for LSWC_MAX_OFFLINE seconds."""
 
@@ -29,5 +32,5 @@ def said(reason: str) -> str:
     return _SAID.get(reason, reason)
 
 
-EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, OFFLINE_TOO_LONG: 3}
+EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, UNEXPECTED: 1, OFFLINE_TOO_LONG: 3}
 """Of other reasons it is 0, and of a user's mistake 2."""

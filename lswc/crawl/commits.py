@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE
+from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, UNEXPECTED
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
-from lswc.errors import LostStoreError, LswcError
+from lswc.errors import DamageError, LostStoreError, LswcError
 from lswc.frontier.rules.held import became
 from lswc.frontier.rules.visit import Visit, offer_like
 from lswc.outcomes import RECORDED, Outcome
@@ -163,7 +163,7 @@ class Commits:
                 self._ended(visit, self._frontier.postpone(visit, due, lengths))
             else:
                 self._ended(visit, self._frontier.commit(visit, lengths))
-        except LswcError as error:
+        except Exception as error:
             self.fail(error)
 
     def _seek_others(self, twins: Twins, visit: Visit) -> None:
@@ -270,18 +270,32 @@ class Commits:
             self.taken_back(visit)
         try:
             self._frontier.give_back(visit)
-        except LswcError as error:
+        except Exception as error:
             self.fail(error)
         self._count("lswc/given_back")
 
-    def fail(self, error: LswcError) -> None:
-        """Stop the crawl in order because its state can't be written; resume goes on from it."""
-        if not self.failed:
-            self.failed = True
-            for visit in self.visits.values():
-                visit.is_over = True
+    def fail(self, error: Exception) -> None:
+        """Stop the crawl in order because its state can't be written; resume goes on from it.
+
+        So it is for what nobody expected, too: to go on would keep a place for good, in silence.
+        """
+        if self.failed:
+            return
+        self.failed = True
+        for visit in self.visits.values():
+            visit.is_over = True
+        reason = LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE
+        if isinstance(error, DamageError):
+            logger.error("%s; the crawl stops", error)
+        elif isinstance(error, LswcError):
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
-            self.stop(LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE)
+        else:
+            reason = UNEXPECTED
+            logger.error(
+                "an error of lswc's own, %s: the crawl stops, and goes on from here when started "
+                "again", repr(error), exc_info=error,
+            )  # fmt: skip
+        self.stop(reason)
 
 
 def _forget(visit: Visit) -> None:

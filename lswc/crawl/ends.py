@@ -14,7 +14,6 @@ from scrapy.extensions import closespider
 
 from lswc.crawl.close_reasons import PAGES
 from lswc.crawl.composition import parts_of
-from lswc.errors import LswcError
 from lswc.frontier.rules.harvest import forecast
 from lswc.outcomes import Outcome
 from lswc.plurals import numbered
@@ -176,7 +175,7 @@ class HarvestStopExtension:
         """Tell whether too little is expected still, when nothing is being read any more."""
         try:
             self._look()
-        except LswcError as error:
+        except Exception as error:
             self._commits.fail(error)
             return True
         is_over, self._is_over = self._is_over, False

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawl.commits import MISSING
-from lswc.errors import AwayError, LswcError
+from lswc.errors import AwayError
 from lswc.frontier.rules.visit import FollowedLink, offer_like
 from lswc.outcomes import INSTEAD, LIFTED, OF_QUOTA, Outcome, has_failed
 from lswc.urls import parse
@@ -203,7 +203,7 @@ class Leases:
         """Make pending what was asked for by another name, as that shows something else."""
         try:
             self._frontier.retry([Outcome.TWIN])
-        except LswcError as error:
+        except Exception as error:
             self._commits.fail(error)
 
     def lease(self, now: float) -> Visit | None:

@@ -14,7 +14,6 @@ from scrapy.utils.asyncio import call_later
 from lswc.crawl.composition import Parts, parts_of
 from lswc.crawl.requests import VISIT, is_wake_up, request_for, url_of, visit_of, wake_up
 from lswc.crawl.retries import Retries
-from lswc.errors import LswcError
 from lswc.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class TierScheduler(BaseScheduler):
             return False  # it has ended
         try:
             self._retries.take(request, visit)
-        except LswcError as error:
+        except Exception as error:
             self._commits.fail(error)
         return True
 
@@ -125,7 +124,7 @@ class TierScheduler(BaseScheduler):
             if visit is None:
                 self._wake_later(now)
                 return None
-        except LswcError as error:
+        except Exception as error:
             commits.fail(error)
             return None
         errback = self._listing_failed if visit.lease.is_listing else self._errback
@@ -193,7 +192,7 @@ class TierScheduler(BaseScheduler):
                 return True
             self._leases.take_fed_seeds()
             return self._leases.stays()
-        except LswcError as error:
+        except Exception as error:
             commits.fail(error)
             return False
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call
 
 from lswc.crawl.close_reasons import TOLD
-from lswc.errors import LswcError
 from lswc.guest.control_in_effect import LOOK
 from lswc.outcomes import Outcome
 
@@ -71,7 +70,7 @@ class Upkeep:
         try:
             if self._shared.exchange.turn():
                 self.changed()
-        except LswcError as error:
+        except Exception as error:
             self._commits.fail(error)
 
     def tend(self) -> None:
@@ -81,7 +80,7 @@ class Upkeep:
                 self._guest.renew()
                 self._leases.take_fed_seeds()
                 self._leases.take_owed()
-            except LswcError as error:
+            except Exception as error:
                 self._commits.fail(error)
 
     def look(self) -> bool:
@@ -94,7 +93,7 @@ class Upkeep:
             changed, allows = self._guest.look()
             if changed:
                 self._obey(allows)
-        except LswcError as error:
+        except Exception as error:
             self._commits.fail(error)
             return False
         changed |= bool(before and not self._guest.halt)

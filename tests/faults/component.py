@@ -9,7 +9,7 @@ from contextlib import suppress
 from math import inf
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
@@ -184,3 +184,32 @@ class ReadOnly:
         for handle in Path("/proc/self/fd").iterdir():
             if handle.exists() and handle.readlink() == path:
                 os.dup2(only_read, int(handle.name))
+
+
+class Raises:
+    """Lets TEST_PLACE, such as "frontier.lease" of the crawl's parts, raise after TEST_PAGES pages.
+
+    What it raises nobody expects.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._left = crawler.settings.getint("TEST_PAGES")
+        *names, name = crawler.settings["TEST_PLACE"].split(".")
+        of = parts_of(crawler)
+        for one in names:
+            of = getattr(of, one)
+        self._before = getattr(of, name)
+        setattr(of, name, self._called)
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+
+    def _called(self, *args: Any, **named: Any) -> Any:
+        if self._left <= 0:
+            raise KeyError("unexpected")
+        return self._before(*args, **named)

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.errors import StorageError
+from lswc.errors import DamageError, StorageError
 from lswc.frontier.exchange import outbox
 from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.rules.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
@@ -17,7 +17,7 @@ from lswc.frontier.store.held_pages import HeldPages
 from lswc.frontier.store.leases import Choice, Leases
 from lswc.frontier.store.lines import Lines
 from lswc.frontier.store.lock import lock
-from lswc.frontier.store.report import SqliteReader
+from lswc.frontier.store.report import SqliteReader, damaged
 from lswc.frontier.store.room import Room
 from lswc.frontier.store.saving import Saving, size_of
 from lswc.frontier.store.servers import Servers, Tallies
@@ -46,11 +46,14 @@ class File:
         strategy: Strategy,
         identity: Mapping[str, str],
         terms: Terms = DEFAULTS,
+        *,
+        folder_is_locked: bool = False,
     ) -> None:
         self.strategy = strategy = with_requisites(strategy)
-        self._ahead = Path(f"{path}-wal")
+        self._path, self._ahead = Path(path), Path(f"{path}-wal")
         self._saved = 0  # bytes of it
-        self._lock = None if path == MEMORY else lock(Path(path).parent)
+        is_free = path == MEMORY or folder_is_locked
+        self._lock = None if is_free else lock(Path(path).parent)
         self._saving = None if path == MEMORY else Saving(Path(path))
         self.db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self.servers = Servers(self.db, strategy)
@@ -66,7 +69,7 @@ class File:
         self.outbox = Outbox(self.db, self.lines)
         self.loaded: Callable[[], None] = lambda: None
         try:
-            with _opening():
+            with _opening(self._path):
                 identity = identity_of(strategy, identity)
                 if _prepare(self.db):
                     _create(self.db, strategy, identity, terms.experience)
@@ -135,6 +138,8 @@ class File:
         with suppress(sqlite3.Error):  # what can't be written can hardly be reset either
             self.load()
         self.db.rollback()
+        if _is_damage(error):
+            return DamageError(damaged(self._path, error))
         return StorageError(f"can't write the frontier: {error}")
 
     @contextmanager
@@ -158,13 +163,21 @@ class File:
 
 
 @contextmanager
-def _opening() -> Iterator[None]:
+def _opening(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
         raise StorageError(f"can't open the frontier: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise FrontierError(damaged(path, error)) from error
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Tell whether an error says that the file isn't what was written: no full disk, no lock."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
 
 
 def _prepare(db: sqlite3.Connection) -> bool:

@@ -38,7 +38,8 @@ class SqliteFrontier(Frontier):
 
     Writes since the last ``commit`` only let URLs come back, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
-    refused. Raises FrontierError for that, for a foreign file, and if another process has it.
+    refused. Raises FrontierError for that, for a foreign file, and if another process has it;
+    ``folder_is_locked`` says that the caller sees to that.
     """
 
     def __init__(
@@ -47,9 +48,11 @@ class SqliteFrontier(Frontier):
         strategy: Strategy,
         identity: Mapping[str, str],
         terms: Terms = DEFAULTS,
+        *,
+        folder_is_locked: bool = False,
     ) -> None:
-        self._file = File(path, strategy, identity, terms)
-        self._strategy = self._file.strategy
+        self._file = File(path, strategy, identity, terms, folder_is_locked=folder_is_locked)
+        self.strategy = self._strategy = self._file.strategy
         self._leasing, self._ending = Leasing(self._file), Ending(self._file)
         self.sharing = Sharing(self._file)
         self.outbox, self.inbox = self._file.outbox, self.sharing.inbox
@@ -185,6 +188,10 @@ class SqliteFrontier(Frontier):
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         return self._leasing.lease_among(servers, now)
+
+    def lease_url(self, name: int) -> Lease | None:
+        """Lease a URL by its key, whatever comes before it; None if it doesn't wait."""
+        return self._leasing.lease_url(name)
 
     def lease_requisite(self, now: float) -> Lease | None:
         return self._leasing.lease_requisite(now)

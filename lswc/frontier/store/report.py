@@ -288,6 +288,14 @@ class SqliteReader(Reader):
         return [(name, found.get(id_, "")) for id_, name in names.items()]
 
 
+def damaged(path: Path, error: Exception) -> str:
+    """Return what is said of a file that can't be read, or not any more."""
+    return (
+        f"{path}: not a frontier of lswc, or a damaged one ({error}): `lswc check {path.parent} "
+        "--repair` makes it anew from the record and the log"
+    )
+
+
 @contextmanager
 def connected(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a frontier's file only to read it; not a byte of it changes.
@@ -304,7 +312,7 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
         yield db
     except (sqlite3.DatabaseError, KeyError, ValueError, StrategyError) as error:
         _check_format(db)
-        raise FrontierError(f"not a frontier of lswc, or a damaged one: {error}") from error
+        raise FrontierError(damaged(path, error)) from error
     finally:
         db.close()
 
@@ -333,7 +341,7 @@ def lengths(path: Path) -> dict[str, int] | None:
 
 def _check_format(db: sqlite3.Connection) -> None:
     """Raise VersionError for a frontier of another version; a damaged one says none."""
-    with suppress(sqlite3.DatabaseError):
+    with suppress(sqlite3.DatabaseError, ValueError):  # of a text that is none
         about = dict(db.execute("SELECT key, value FROM about WHERE key = 'format'"))
         if about:
             check_format(about)
