@@ -260,7 +260,7 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
     check_whole(site, crawls)
 
 
-@pytest.mark.parametrize("later", [0, 20])
+@pytest.mark.parametrize("later", [0, 5])
 @pytest.mark.parametrize("part", [0, 5_000])
 def test_power_cut(crawls: Crawls, tmp_path: Path, part: int, later: int) -> None:
     site, disk = Site(crawls.site.web, tmp_path / "crawl"), tmp_path / "disk"

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -284,6 +285,13 @@ def lived(seed: int, folder: Path, steps: int, terms: Terms = DEFAULTS) -> None:
     chance = random.Random(seed)
     web = Web(chance, chance.randrange(1, 12), chance.randrange(2, 60))
     lives = Lives(chance, web, folder, terms)
+    numbers = random.Random(seed)
+    with patch("lswc.frontier.exchange.owners.randbelow", numbers.randrange):
+        _live(lives, steps)
+
+
+def _live(lives: Lives, steps: int) -> None:
+    chance, web, terms = lives.chance, lives.web, lives.terms
     try:
         lives.join()
         for _ in range(steps):
