@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
 
+IDENTITY = "frontier"
+"""What that file has of what the crawl's frontier is of: one that is made anew must be, too."""
+
 EARLIER_SOFTWARE = "earlier-software"
 """What that file has of a crawl that other versions ran before: as ``software``, a list."""
 
@@ -122,7 +125,8 @@ def published(description: Mapping[str, object]) -> dict[str, object]:
     Of a folder its name stays; of another machine's store, that it is one.
     """
     own = {name: value for name, value in description.items() if name in _PLACES}
-    return {**description, **{name: _name(value) for name, value in own.items()}}
+    told = {name: value for name, value in description.items() if name != IDENTITY}
+    return {**told, **{name: _name(value) for name, value in own.items()}}
 
 
 def _name(place: object) -> object:

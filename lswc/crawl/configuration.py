@@ -18,6 +18,7 @@ from lswc import __version__
 from lswc import settings as defaults
 from lswc.archive.archive import FileSizes
 from lswc.archive.page_record import part_size
+from lswc.archive.run_settings import IDENTITY
 from lswc.crawl import checked_settings as checked
 from lswc.crawl.checked_settings import number, whole
 from lswc.crawl.crawl_folder import check_records, earlier_crawls, has_records, make_writable
@@ -228,6 +229,7 @@ class Crawl:
             "format": "WARC File Format 1.1",
             "language": self.language.tag,
             "strategy": self.strategy.name,
+            IDENTITY: self.identity,
             "seeds": self.seeds_given,
             **_names(settings),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",

@@ -15,7 +15,7 @@ from lswc.archive.check.recovery import refuse_older, repair
 from lswc.archive.collection import collected
 from lswc.errors import ConfigError, writing
 from lswc.files import whole
-from lswc.frontier import FRONTIER_FILE, MEMORY
+from lswc.frontier import FRONTIER_FILE, MEMORY, WORKER_FILE
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.lock import lock
 
@@ -33,7 +33,7 @@ def check_records(folder: Path, store: str) -> None:
         raise ConfigError(
             f"{folder} holds the record of another crawl, whose frontier isn't there, or is empty: "
             f"put {FRONTIER_FILE} and its -wal back, choose another folder with LSWC_CRAWL, or "
-            f"{repair(folder)} moves the record aside, so that the crawl begins anew"
+            f"{repair(folder)} makes it anew from the record and the log"
         )
     refuse_older(folder, committed)
 
@@ -61,10 +61,6 @@ def earlier_crawls(given: list[str], folder: Path) -> tuple[Path, ...]:
     return tuple(crawl for crawl in stored if crawl.resolve() != folder.resolve())
 
 
-REDIS = "redis.json"
-"""Name of the file in a worker's folder that says where the crawl is."""
-
-
 class Place(NamedTuple):
     """Where a worker's crawl is: ``address`` of its Redis without a login, ``key`` its name there.
 
@@ -87,14 +83,14 @@ def without_login(address: str) -> str:
 def remember(folder: Path, place: Place) -> None:
     """Keep where a worker's crawl is. Raises LswcError."""
     if remembered(folder) != place:
-        with writing(folder / REDIS), whole(folder / REDIS) as beside:
+        with writing(folder / WORKER_FILE), whole(folder / WORKER_FILE) as beside:
             beside.write_text(json.dumps(place._asdict(), indent=1) + "\n", "utf-8")
 
 
 def remembered(folder: Path) -> Place | None:
     """Return where a worker's crawl is; None if the folder doesn't say."""
     try:
-        found = json.loads((folder / REDIS).read_text("utf-8"))
+        found = json.loads((folder / WORKER_FILE).read_text("utf-8"))
         return Place(*(str(found[name]) for name in Place._fields))
     except (OSError, ValueError, KeyError, TypeError):
         return None

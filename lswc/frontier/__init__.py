@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FRONTIER_FILE",
     "MEMORY",
+    "WORKER_FILE",
     "Frontier",
     "FrontierError",
     "names_redis",
@@ -27,6 +28,9 @@ CLUSTER, SENTINEL = "redis+cluster://", "redis+sentinel://"
 
 FRONTIER_FILE = "frontier.db"
 """Name of the SQLite frontier in the crawl folder."""
+
+WORKER_FILE = "redis.json"
+"""Name of the file in a worker's folder that says where the crawl is."""
 
 
 def names_redis(store: str) -> bool:

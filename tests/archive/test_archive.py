@@ -141,6 +141,7 @@ def test_warcinfo_and_settings_say_what_was_run(small: Site) -> None:
     assert "LSWC_FRONTIER" not in settings, "it may hold a password"
     info = next(r for r in records(small.folder) if r.type == "warcinfo")
     assert settings["LSWC_WEB"] == str(small.web)
+    assert settings.pop("frontier")["strategy"] == "bfs", "for one that is made anew"
     for name, value in settings.items():
         said = small.web.name if name == "LSWC_WEB" else value
         assert f"{name}: {said}\r\n" in info.content.decode()

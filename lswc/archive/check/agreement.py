@@ -7,34 +7,33 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import committed_lengths, page_record
-from lswc.archive.appended_files import ArchiveError, Aside
+from lswc.archive.appended_files import ArchiveError, Aside, replace
 from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.recovery import mend
 from lswc.archive.collection import collected
+from lswc.errors import writing
 from lswc.frontier import FRONTIER_FILE, FrontierError
 from lswc.frontier.rules.contract import VersionError
 from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.damage import damage_of
 from lswc.frontier.store.frontier import open_existing
 from lswc.frontier.store.lock import lock
 from lswc.outcomes import may_return
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from lswc.frontier import Frontier
     from lswc.frontier.rules.report import Reader
 
 SUMMARY = "summary.json"
-_ALL = (
-    "warc",
-    "log",
-    SUMMARY,
-    FRONTIER_FILE,
-    f"{FRONTIER_FILE}-wal",
-    f"{FRONTIER_FILE}-shm",
-)
+_FRONTIER = (FRONTIER_FILE, f"{FRONTIER_FILE}-wal", f"{FRONTIER_FILE}-shm")
+_ALL = ("warc", "log", SUMMARY, *_FRONTIER)
+
+
+_ANEW = "--repair makes it anew from the record and the log"
 
 
 class CheckReport(NamedTuple):
@@ -58,11 +57,14 @@ def check(crawl: Path) -> CheckReport:
     lock(crawl).close()
     path = crawl / FRONTIER_FILE
     committed = _committed(path)
+    if committed is not None and (wrong := damage_of(path)):
+        found = Disagreement(FRONTIER_FILE, 1, _faults(torn=1))
+        return CheckReport([found], [f"{FRONTIER_FILE} is damaged: {wrong}", _ANEW])
     if committed is None:
         entries = sum(1 for _ in committed_lengths.lengths(crawl))
         lost = Disagreement(FRONTIER_FILE, 0, _faults(missing=1))
         return CheckReport(
-            [lost], [f"the frontier is gone, empty or damaged; {entries} files are here"]
+            [lost], [f"the frontier is gone, empty or damaged; {entries} files are here", _ANEW]
         )
     with sqlite_report.opened(path) as reader:
         report = _compared(crawl, reader, committed)
@@ -137,22 +139,44 @@ def _lasting(finished: Mapping[str, int]) -> int:
 def repair(crawl: Path) -> list[str]:
     """Make the frontier and the files of a crawl agree; return what was done, in sentences.
 
-    What they don't agree on waits again. Without a frontier all is moved aside. Raises LswcError.
+    What they don't agree on waits again. A frontier that is damaged or gone is made anew from the
+    log; without one all is moved aside. Raises LswcError.
     """
     path = crawl / FRONTIER_FILE
     _check_folder(crawl)
-    aside = Aside(crawl)
-    if _committed(path) is None:
+    aside, done = Aside(crawl), list[str]()
+    if _committed(path) is None or damage_of(path):
         with lock(crawl):
-            for name in [*_ALL, *(path.name for path in page_record.files(crawl))]:
-                if (crawl / name).exists():
-                    aside.move(crawl / name)
-        return [f"the queue is lost: all was moved to {aside.folder}, and the crawl begins anew"]
+            if not any((crawl / "log").glob("*")):
+                _move(crawl, [*_ALL, *(path.name for path in page_record.files(crawl))], aside)
+                return [
+                    f"the queue is lost: all was moved to {aside.folder}, and the crawl begins anew"
+                ]
+            done = _made_anew(crawl, aside)
     with closing(open_existing(path)) as frontier:
-        done = mended(crawl, frontier, aside)
+        done += mended(crawl, frontier, aside)
         if _lasting(sqlite_report.outcomes(path)[1]) < (_summed(crawl) or 0):
             aside.move(crawl / SUMMARY)
     return done
+
+
+def _made_anew(crawl: Path, aside: Aside) -> list[str]:
+    from lswc.archive.check.remaking import remake
+
+    made = remake(crawl)
+    _move(crawl, _FRONTIER, aside)
+    with writing(crawl):
+        replace(crawl / FRONTIER_FILE, made.path)
+    return [
+        f"the queue was made anew: {numbered(made.finished, 'URL')} finished, "
+        f"{made.waiting:,} pending; what was there before is in {aside.folder}"
+    ]
+
+
+def _move(crawl: Path, names: Iterable[str], aside: Aside) -> None:
+    for name in names:
+        if (crawl / name).exists():
+            aside.move(crawl / name)
 
 
 def mended(crawl: Path, frontier: Frontier, aside: Aside) -> list[str]:

@@ -315,14 +315,17 @@ class HeldPages:
         self, record: Mapping[str, Any], next_seq: int, wait: Mapping[Kind, float]
     ) -> None:
         """Hold a page by its latest record; no more, if it isn't relevant any more."""
-        seq, visits = record["id"], record.get("visit", 1)
+        row = self._db.execute(
+            "SELECT seq, outcome FROM url WHERE fingerprint = ?", (fingerprint(record["url"]),)
+        ).fetchone()
+        if row is None:
+            return
+        (seq, outcome), visits = row, record.get("visit", 1)
         known = self._db.execute("SELECT visits FROM held WHERE seq = ?", (seq,)).fetchone()
         if known and known[0] >= visits:
             return
         self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
-        outcome = self._db.execute("SELECT outcome FROM url WHERE seq = ?", (seq,)).fetchone()
-        is_recorded = outcome is not None and outcome[0] in RECORDED
-        if is_recorded and is_wanted(record):
+        if outcome in RECORDED and is_wanted(record):
             self._insert(seq, next_seq, held_as(record, self._day, self._now, wait))
 
     def _insert(self, seq: int, mark: int, held: Held) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lswc.frontier.exchange.outbox import MOST
 from lswc.frontier.rules.contract import BURST_OF_HASTE, Share, Terms, is_far_better
 from lswc.frontier.rules.visit import Lease
+from lswc.frontier.store.index import Line
 from lswc.safety.server_limits import Taken
 from lswc.strategy import REQUISITES, PageLanguage
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from lswc.frontier.rules.visit import Visit
     from lswc.frontier.store.file import File
     from lswc.frontier.store.held_pages import HeldPages
-    from lswc.frontier.store.index import Line
     from lswc.frontier.store.lines import Lines
     from lswc.strategy import Order
 
@@ -248,6 +248,21 @@ class Leasing:
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         """Lease what ``Frontier.lease_among`` does."""
         return self._lease(now, lambda: self._file.lines.first_among(servers))
+
+    def lease_url(self, name: int) -> Lease | None:
+        """Lease a URL by its key, whatever comes before it; None if it doesn't wait."""
+        file = self._file
+        with file.errors():
+            row = file.db.execute(
+                "SELECT seq, server, line FROM url WHERE fingerprint = ? AND outcome IS NULL",
+                (name,),
+            ).fetchone()
+            if row is None or row[0] in file.leases.held:
+                return None
+            seq, server, line = row
+            cell = file.lines.cell(server, line)
+            family = file.lines.family(server, cell)
+            return self._hand_out(Line(server, line, cell, seq, family), 0.0)
 
     def lease_requisite(self, now: float) -> Lease | None:
         """Lease what ``Frontier.lease_requisite`` does."""
