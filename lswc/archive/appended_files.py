@@ -89,13 +89,15 @@ class Appended:
         self._synced = self.end
 
     def check(self) -> None:
-        """Raise StorageError if the file was removed or replaced since it was opened."""
+        """Raise StorageError if the file was removed, replaced or cut since it was opened."""
         try:
             found = self.path.stat()
         except OSError:
             found = None
         if found is None or not os.path.samestat(found, os.fstat(self._file.fileno())):
             raise StorageError(f"{self.path} was removed while the crawl wrote it")
+        if found.st_size < self.end:  # as logrotate's copytruncate does
+            raise StorageError(f"{self.path} was cut short while the crawl wrote it")
 
     def close(self) -> None:
         """Make the file durable, and close it. Raises LswcError."""
@@ -138,7 +140,7 @@ class OpenFiles:
             file.sync()
 
     def check(self) -> None:
-        """Raise StorageError if a file was removed or replaced since it was opened."""
+        """Raise StorageError if a file was removed, replaced or cut since it was opened."""
         for file in self._open.values():
             file.check()
 

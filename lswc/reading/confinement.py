@@ -75,14 +75,19 @@ def confine() -> bool:
 
     Where it has none, what is bounded is all.
     """
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    _bound(resource.RLIMIT_AS, MEMORY)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _bound(resource.RLIMIT_NOFILE, FILES)
     if not _is_file(sys.__stderr__.fileno() if sys.__stderr__ else -1):
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     return sys.platform == "linux" and _filtered(os.uname().machine)
+
+
+def _bound(kind: int, most: int) -> None:
+    """Let this process have so much of a resource at most; less if it has less."""
+    hard = resource.getrlimit(kind)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (most, most))
 
 
 def _is_file(number: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
 import shutil
 import signal
@@ -230,7 +231,10 @@ def test_a_kill_is_no_damage(site: Site, crawls: Crawls) -> None:
     check_whole(site, crawls)
 
 
-def test_the_record_is_removed_while_the_crawl_runs(crawls: Crawls, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["removed", "cut short"])
+def test_the_record_is_damaged_while_the_crawl_runs(
+    crawls: Crawls, tmp_path: Path, how: str
+) -> None:
     site = Site(crawls.site.web, tmp_path / "crawl")
     stops = {"TEST_PAGES": 20, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
     process = subprocess.Popen(
@@ -240,11 +244,15 @@ def test_the_record_is_removed_while_the_crawl_runs(crawls: Crawls, tmp_path: Pa
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     wait_until_stopped(process)
-    (site.folder / "pages.jsonl").unlink()
+    pages = site.folder / "pages.jsonl"
+    if how == "removed":
+        pages.unlink()
+    else:  # as logrotate's copytruncate does
+        os.truncate(pages, 0)
     process.send_signal(signal.SIGCONT)
     said = process.communicate()[1]
     assert process.returncode == 1, said
-    assert "pages.jsonl was removed while the crawl wrote it" in said
+    assert f"pages.jsonl was {how} while the crawl wrote it" in said
     assert "Traceback" not in said
     repair(site.folder)
     check_whole(site, crawls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from lswc.errors import StorageError
 from lswc.frontier.rules.contract import Caps, FrontierError, Terms
 from lswc.frontier.rules.report import completion
 from lswc.frontier.rules.visit import Offer
+from lswc.frontier.store import servers
 from lswc.frontier.store.frontier import SqliteFrontier, open_existing
 from lswc.frontier.store.report import opened
 from lswc.outcomes import Outcome
@@ -37,6 +39,28 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "frontier.db").write_bytes(b"something else entirely" * 100)
     with pytest.raises(FrontierError, match="not a frontier of lswc"):
         SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+
+
+def test_a_lock_of_another_program_is_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "frontier.db"
+    with (
+        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier,
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other,
+    ):
+        frontier._file.db.execute("PRAGMA busy_timeout = 20")
+        other.execute("BEGIN IMMEDIATE")
+        ends = Timer(0.3, other.execute, ["ROLLBACK"])
+        ends.start()
+        frontier.offer([Offer("http://a/", "a", "a", SEED, PageLanguage.TARGET, 0)])
+        ends.join()
+        assert frontier.unfinished == 1
+        assert caplog.text.count("another program") == 1
+        monkeypatch.setattr(servers, "LOCKED", 0.1)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="locked"):
+            frontier.offer([Offer("http://b/", "b", "b", SEED, PageLanguage.TARGET, 0)])
 
 
 def test_what_a_failed_write_brought_is_forgotten(tmp_path: Path) -> None:

@@ -93,6 +93,15 @@ def test_memory_and_files_are_bounded(folder: Path) -> None:
     assert _run(folder, code).stdout == f"{(MEMORY,) * 2} {(FILES,) * 2} {(0, 0)}\n"
 
 
+def test_a_process_that_has_less_keeps_that(folder: Path) -> None:
+    code = (
+        "import resource as r\n"
+        f"r.setrlimit(r.RLIMIT_AS, ({MEMORY // 2},) * 2)\nconfine()\n"
+        "print(*r.getrlimit(r.RLIMIT_AS))"
+    )
+    assert f"{MEMORY // 2} {MEMORY // 2}\n" in _run(folder, f"import lswc\n{code}").stdout
+
+
 @pytest.mark.skipif(not HAS_FILTER, reason="the system has no filter of calls")
 def test_the_process_that_reads_documents_is_confined() -> None:
     with DocumentProcess() as aside:

@@ -146,8 +146,7 @@ class File:
     def transaction(self) -> Iterator[None]:
         """Commit what is written meanwhile, or nothing of it. Raises StorageError."""
         with self.errors():
-            if not self.db.in_transaction:
-                self.db.execute("BEGIN IMMEDIATE")
+            servers.begin(self.db)
             yield
             self.tallies.write()
             self.db.execute("COMMIT")

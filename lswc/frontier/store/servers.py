@@ -5,8 +5,11 @@ Also the tallies of the crawl, and its experience by cell.
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 from functools import partial
 from json import dumps
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -17,9 +20,13 @@ from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import support_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
+
+LOCKED = 600.0
+"""Seconds for which a lock of another program's is waited for."""
+
+logger = logging.getLogger(__name__)
 
 # A place is the one that a unit had when it was last asked for; a site's is that of its servers
 # without a look. These have none of their own, as a page may move hundreds of them. `missed` counts
@@ -106,9 +113,27 @@ _pages: Callable[[tuple[Any, ...]], Pages] = partial(tuple.__new__, Pages)
 
 
 def begin(db: sqlite3.Connection) -> None:
-    """Begin a transaction, unless one has begun."""
-    if not db.in_transaction:
-        db.execute("BEGIN IMMEDIATE")
+    """Begin a transaction, unless one has begun.
+
+    What another program has locked is waited for: nothing could be kept meanwhile.
+    """
+    if db.in_transaction:
+        return
+    began, has_told = monotonic(), False
+    while True:
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() - began > LOCKED:
+                raise
+            if not has_told:
+                logger.warning(
+                    "another program, an sqlite3 shell perhaps, has locked the frontier: the crawl "
+                    "waits until it lets go, %d minutes at most", LOCKED / 60,
+                )  # fmt: skip
+            has_told = True
+        else:
+            return
 
 
 def _read(db: sqlite3.Connection, table: str, names: Iterable[str]) -> dict[str, Met]:
