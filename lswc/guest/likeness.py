@@ -46,7 +46,6 @@ ACQUITTED, LONGEST = 60.0, 3600.0
 twice as many each time."""
 
 _ACQUITTALS = 64  # that are remembered
-_SITES = 1_000  # of one of them
 _BITS = (1 << 64) - 1
 
 
@@ -116,7 +115,10 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Acquittal:
-    """That these registered domains have this sign, or are alike, is their own matter."""
+    """That domains have this sign is their own matter; or that these have any, if it is None.
+
+    Not both: domains with one error page are no reason to believe whatever is said in their names.
+    """
 
     sign: int | None
     sites: set[str]
@@ -124,7 +126,7 @@ class _Acquittal:
     seconds: float = ACQUITTED
 
     def covers(self, sign: int, sites: set[str]) -> bool:
-        return sites <= self.sites or (self.sign is not None and is_like(self.sign, sign))
+        return sites <= self.sites if self.sign is None else is_like(self.sign, sign)
 
 
 class Likeness:
@@ -245,12 +247,7 @@ class Likeness:
         return [visit.lease.url for visit in like if visit is not None]
 
     def _is_acquitted(self, sign: int, sites: set[str], now: float) -> bool:
-        for one in self._acquittals:
-            if one.until > now and one.covers(sign, sites):
-                if len(one.sites) < _SITES:
-                    one.sites |= sites
-                return True
-        return False
+        return any(one.until > now and one.covers(sign, sites) for one in self._acquittals)
 
     def acquit(self, now: float, *, for_good: bool = False) -> None:
         """Believe the suspect, and all that is held; for a while, or ``for_good``."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 PORT = "LIES_PORT"
+OTHERS = 10.0
+"""Seconds for which answers wait until all workers ask. One can't give sites that it is asking."""
 PORTAL = "login.portal.test"
 LOGIN = f"<html><title>Wi-Fi</title><p>{'Please log in to use this network. ' * 5}</p>"
 
@@ -81,7 +83,7 @@ class LyingWeb:
     """Serves ``pages`` by their URLs, and robots.txt that disallows all below /no/.
 
     While ``lie`` is set, it makes of each true answer what is said instead. ``asked`` are the URLs
-    asked for in order, and whether they were answered truly. Nothing is answered until so many
+    asked for in order, and whether they were answered truly. Answers wait until so many
     ``workers`` have asked, each with a User-Agent of its own: none is done before another begins.
     """
 
@@ -127,7 +129,7 @@ class LyingWeb:
         self.asked_by[agent] += 1
         if len(self.asked_by) >= self._workers:
             self._all_ask.set()
-        self._all_ask.wait()
+        self._all_ask.wait(OTHERS)
         if self._next_lie is not None and self._lies():
             self.lie, self._next_lie = self._next_lie, None
         lie = self.lie
@@ -180,13 +182,18 @@ def url(number: int, servers: int) -> str:
 
 
 def web(servers: int = 40, of_each: int = 12) -> dict[str, str]:
-    """Return pages by URL, each reachable from the first; a third links to what is disallowed."""
+    """Return pages by URL, each reachable from the first.
+
+    A third links to what is disallowed, another one to what isn't there: all say that alike.
+    """
     total = servers * of_each
     pages = {}
     for n in range(total):
         links = [url(m, servers) for m in (2 * n + 1, 2 * n + 2) if m < total]
         if n % 3 == 0:
             links.append(f"http://www.s{n % servers}.test/no/{n}.html")
+        if n % 3 == 1:
+            links.append(f"http://www.s{n % servers}.test/none/{n}.html")
         pages[url(n, servers)] = page(n, *links)
     return pages
 

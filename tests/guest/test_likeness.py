@@ -287,6 +287,33 @@ def test_a_content_network_s_error_page_is_no_lie() -> None:
     crawl(test)
 
 
+@pytest.mark.parametrize("same", [5, 24])
+def test_domains_with_a_common_error_page_are_no_less_doubted_than_others(same: int) -> None:
+    """A web server's own 404 page is theirs; what a portal says in their names isn't."""
+
+    async def test(of: Crawl) -> None:
+        await known(of)
+        of.now_said = lambda url: of.signs.get(url.href)
+        for number in range(100, 100 + same):
+            await of.answer(number, 404, 196)
+            of.world.time += 0.5
+        await of.rest(SOON)
+        assert of.ended == [*range(40), *range(100, 100 + same)]
+        of.now_said = lambda url: LIE
+        for number in range(200, 200 + same):
+            await of.page(number, LIE, server=f"www.s{number - 100}.test")
+        await of.rest(SOON)
+        assert of.ended == [*range(40), *range(100, 100 + same)]
+        assert of.network.paused
+        of.now_said = lambda url: of.signs.get(url.href, 0)
+        await of.rest(SOON)
+        await asyncio.sleep(0.01)
+        await of.settle()
+        assert sorted(of.back) == [*range(200, 200 + same)]
+
+    crawl(test)
+
+
 def test_known_pages_that_all_changed_do_not_stop_a_crawl() -> None:
     async def test(of: Crawl) -> None:
         await known(of)
