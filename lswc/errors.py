@@ -54,6 +54,10 @@ class DamageError(StorageError):
     """What lswc wrote is damaged: the message says how it is mended."""
 
 
+class StuckError(LswcError):
+    """A crawl doesn't go on, and nobody knows why; it does when it is started again."""
+
+
 class LostStoreError(StorageError):
     """The Redis of a crawl doesn't hold the crawl any more."""
 

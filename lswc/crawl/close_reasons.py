@@ -11,6 +11,9 @@ LOST_STORE = "lost store"
 UNEXPECTED = "unexpected error"
 """Something failed that nobody expected: a bug of lswc's, or of what it is built on."""
 
+STUCK = "stuck"
+"""Nothing ended for long, though URLs were due."""
+
 OFFLINE_TOO_LONG = "offline too long"
 """This machine was off the network for LSWC_MAX_OFFLINE seconds."""
 
@@ -32,5 +35,5 @@ def said(reason: str) -> str:
     return _SAID.get(reason, reason)
 
 
-EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, UNEXPECTED: 1, OFFLINE_TOO_LONG: 3}
+EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, UNEXPECTED: 1, STUCK: 1, OFFLINE_TOO_LONG: 3}
 """Of other reasons it is 0, and of a user's mistake 2."""

@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, UNEXPECTED
+from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, STUCK, UNEXPECTED
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
-from lswc.errors import DamageError, LostStoreError, LswcError
+from lswc.errors import DamageError, LostStoreError, LswcError, StuckError
 from lswc.frontier.rules.held import became
 from lswc.frontier.rules.visit import Visit, offer_like
 from lswc.outcomes import RECORDED, Outcome
@@ -63,6 +63,12 @@ SAVE_SECONDS, SAVE_BYTES = 15.0, 64_000_000
 
 Not more often: a page changes leaves all over the frontier, and each is written once a checkpoint.
 """
+
+_REASONS = (
+    (LostStoreError, LOST_STORE),
+    (StuckError, STUCK),
+    (LswcError, CANNOT_WRITE),
+)
 
 MISSING = ("status 400", "status 403", "status 404", "status 410")
 """Outcomes of URLs that aren't there, and may be by another name of their server."""
@@ -284,13 +290,12 @@ class Commits:
         self.failed = True
         for visit in self.visits.values():
             visit.is_over = True
-        reason = LOST_STORE if isinstance(error, LostStoreError) else CANNOT_WRITE
+        reason = next((one for kind, one in _REASONS if isinstance(error, kind)), UNEXPECTED)
         if isinstance(error, DamageError):
             logger.error("%s; the crawl stops", error)
         elif isinstance(error, LswcError):
             logger.error("%s; the crawl stops, and goes on from here when started again", error)
         else:
-            reason = UNEXPECTED
             logger.error(
                 "an error of lswc's own, %s: the crawl stops, and goes on from here when started "
                 "again", repr(error), exc_info=error,

@@ -20,6 +20,7 @@ from lswc.crawl.close_reasons import said
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.frontier import FRONTIER_FILE
+from lswc.monitor import watchdog
 from lswc.monitor.course import Course, Point, read_all, times, write_now
 from lswc.monitor.observer import Observer
 from lswc.monitor.questions import Answering
@@ -82,9 +83,16 @@ class Recorder:
             self._announce(_ended(self._latest, CLOSING, ""))
             return
         try:
-            self._keep(self.observer.take(), at_end=False)
-        except LswcError as error:
+            snapshot = self.observer.take()
+            self._keep(snapshot, at_end=False)
+        except Exception as error:
             self._parts.commits.fail(error)
+            return
+        (worker,) = snapshot.workers
+        if worker.is_stuck:
+            self._parts.commits.fail(watchdog.stuck(worker.idle))
+        else:
+            watchdog.goes_on()
 
     def _close(self, reason: str) -> None:
         """Take the last snapshot. Raises LswcError if it can't be counted, or kept."""

@@ -15,6 +15,7 @@ from scrapy import signals
 
 from lswc.crawl import commits
 from lswc.crawl.composition import parts_of
+from lswc.monitor import observer
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -213,3 +214,23 @@ class Raises:
         if self._left <= 0:
             raise KeyError("unexpected")
         return self._before(*args, **named)
+
+
+class Stuck:
+    """Lets a crawl lease nothing after TEST_PAGES pages, though a URL is due; a second is long."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        observer.STUCK = 1.0
+        self._left = crawler.settings.getint("TEST_PAGES")
+        self._frontier = parts_of(crawler).frontier
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self._frontier.lease = lambda now: None  # type: ignore[method-assign]
+            self._frontier.next_ready = lambda: 0.0  # type: ignore[method-assign]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from socket import AF_UNIX, SOCK_DGRAM, socket
 from typing import TYPE_CHECKING
 
 import pytest
 
 from lswc.archive.check.agreement import check
-from tests.scenarios.site import THAI, Site, page, run, words
+from tests.scenarios.site import BRAKE, ROOT, THAI, Site, environment, page, run, words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,3 +51,36 @@ def test_the_crawl_ends_and_goes_on(site: Site, place: str) -> None:
     site.crawl()
     assert len(site.urls) == PAGES
     assert check(site.folder).agrees
+
+
+STUCK = '{"lswc.monitor.recorder.Recorder": 1, "tests.faults.component.Stuck": 2}'
+
+
+def test_a_crawl_that_is_stuck_ends(site: Site, tmp_path: Path) -> None:
+    address = str(tmp_path / "systemd")
+    given = {"EXTENSIONS": STUCK, "TEST_PAGES": 8, "DOWNLOAD_TIMEOUT": 0.2}
+    with socket(AF_UNIX, SOCK_DGRAM) as systemd:
+        systemd.bind(address)
+        command = site.command(**given)
+        done = subprocess.run(
+            command, cwd=ROOT, env={**environment(), "NOTIFY_SOCKET": address},
+            capture_output=True, text=True, timeout=BRAKE,
+        )  # fmt: skip
+        assert systemd.recv(100) == b"WATCHDOG=1"
+    assert done.returncode == 1
+    assert "nothing has ended for" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert site.summary["reason"] == "stuck"
+    site.crawl()
+    assert len(site.urls) == PAGES
+
+
+def test_what_does_not_even_end_is_ended() -> None:
+    code = (
+        "from time import sleep\nfrom lswc.monitor import watchdog\n"
+        "watchdog.GRACE = 0.1\nprint(watchdog.stuck(300.0))\nsleep(60)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=BRAKE
+    )
+    assert done.returncode == 1
