@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 from select import poll
 
+from lswc.standard_files import open_missing
+
 
 def main() -> None:
     """Run ``lswc.cli.program``, and exit with its exit code."""
+    open_missing()
     try:
         try:
             _run()

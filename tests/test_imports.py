@@ -21,6 +21,7 @@ ROOT = {
     "files",
     "extras",
     "processes",
+    "standard_files",
     "__version__",
 }
 """Single modules that any room may use; they use each other at most."""

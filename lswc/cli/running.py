@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import signal
 import sys
 from abc import abstractmethod
 from argparse import SUPPRESS
@@ -18,6 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 from lswc.cli.command import program
 from lswc.cli.tables import plain, terminal
 from lswc.errors import ConfigError, LswcError, writing
+from lswc.standard_files import open_missing
 
 if TYPE_CHECKING:
     import argparse
@@ -55,6 +57,7 @@ class RunsSpider(BaseRunSpiderCommand):
         parser.add_argument("--demo", action="store_true", help=SUPPRESS)  # that was called
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        open_missing()  # of `scrapy crawl`, before Scrapy writes to them
         # What is loaded by now stays: looking for garbage in it again and again takes a tenth of
         # a crawl's time, and a tenth of its start.
         gc.freeze()
@@ -142,6 +145,7 @@ class RunsSpider(BaseRunSpiderCommand):
             # Scrapy lets every line be made, and then shows those of LOG_LEVEL.
             for name in _TALKERS:
                 logging.getLogger(name).setLevel(self.settings.get("LOG_LEVEL"))
+        _end_with_terminal()
         super().run(args, opts)  # type: ignore[safe-super]  # it stands before Scrapy's command
         if not self._is_crawl:
             return
@@ -223,6 +227,12 @@ def _log(file: str | None, line: str) -> None:
     if file:
         with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
             log.write(f"{line}\n")
+
+
+def _end_with_terminal() -> None:
+    """Let a crawl whose terminal goes (SIGHUP) end in order, as by SIGTERM; not under nohup."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def _check_json(given: Iterable[str]) -> None:

@@ -148,9 +148,9 @@ def test_killed_where_text_counts(web: Site) -> None:
     assert check(web.folder).agrees
 
 
-@pytest.mark.parametrize("signals", [1, 2])
-def test_terminated(web: Site, whole: dict[str, int], signals: int) -> None:
-    sent = ",".join(["SIGTERM"] * signals)
+@pytest.mark.parametrize(("name", "signals"), [("SIGTERM", 1), ("SIGTERM", 2), ("SIGHUP", 1)])
+def test_terminated(web: Site, whole: dict[str, int], name: str, signals: int) -> None:
+    sent = ",".join([name] * signals)
     extensions = json.dumps({**settings.EXTENSIONS, "tests.faults.component.Signalled": 1})
     given = {"EXTENSIONS": extensions, "TEST_PAGES": 40, "TEST_SIGNALS": sent}
     process = start(web, LOG_LEVEL="DEBUG", **given)
@@ -159,6 +159,16 @@ def test_terminated(web: Site, whole: dict[str, int], signals: int) -> None:
     if signals == 1:
         assert web.summary["reason"] == "shutdown"
     assert 0 < len(web.urls) < SERVERS * PAGES
+    check_nothing_lost(web, whole)
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_no_standard_files(web: Site, whole: dict[str, int], closed: str) -> None:
+    """What is opened then has their numbers, unless something else has."""
+    done = run(["bash", "-c", f"{shlex.join(web.command())} {closed}"])
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Traceback" not in done.stderr
+    assert web.summary["reason"] == "finished"
     check_nothing_lost(web, whole)
 
 
