@@ -17,7 +17,7 @@ from lswc.monitor.questions import Answering
 from lswc.monitor.snapshot import Worker as Process
 from lswc.monitor.snapshot import made, of_workers
 from lswc.strategy import SEED, PageLanguage, strategy
-from tests.frontier.exchange.at_once import at_once
+from tests.frontier.exchange.at_once import at_once, saves_at_once
 from tests.frontier.exchange.memory_post import MemoryPost
 from tests.scenarios.site import BRAKE
 from tests.visits import ended
@@ -44,6 +44,7 @@ class Worker:
         self.frontier = SqliteFrontier(folder / "frontier.db", strategy("adaptive"), {**IDENTITY})
         member = join(self.frontier, crew.post, name, IDENTITY)  # type: ignore[arg-type]
         self.exchange = Exchange(self.frontier, crew.post, member, at_once, lambda: crew.now)  # type: ignore[arg-type]
+        self.exchange.arrivals.saves = saves_at_once(self.frontier)
         self.answering = Answering(folder / "frontier.db", crew.post, self.counted.append)  # type: ignore[arg-type]
         self.exchange.asked = self.answering.ask
         self.me = member.worker

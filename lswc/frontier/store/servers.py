@@ -124,7 +124,8 @@ def begin(db: sqlite3.Connection) -> None:
         try:
             db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() - began > LOCKED:
+            is_locked = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY
+            if not is_locked or monotonic() - began > LOCKED:
                 raise
             if not has_told:
                 logger.warning(

@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 from itertools import count
-from time import sleep
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -27,7 +26,7 @@ from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
-from tests.frontier.exchange.at_once import at_once
+from tests.frontier.exchange.at_once import at_once, saves_at_once
 from tests.frontier.exchange.memory_post import MemoryPost
 
 if TYPE_CHECKING:
@@ -117,14 +116,6 @@ class Worker:
 
     def turn(self) -> None:
         self.exchange.turn()
-
-    def save(self) -> bool:
-        """Make all durable, however long the disk takes: the time of a life doesn't wait for it."""
-        assert self.frontier is not None
-        while not self.frontier.prepare_checkpoint():
-            sleep(0.001)
-        self.frontier.checkpoint()
-        return True
 
     @property
     def held(self) -> list[str]:
@@ -261,8 +252,9 @@ class Lives:
         for worker in self.workers:
             if worker.frontier is None:
                 worker.start()
-        for worker in self.workers:
-            worker.exchange.arrivals.saves = worker.save
+        for worker in self.running:
+            assert worker.frontier is not None
+            worker.exchange.arrivals.saves = saves_at_once(worker.frontier)
         quiet = 0
         for _ in range(2_000):
             self.now += 0.5
