@@ -52,6 +52,9 @@ CELLS_EVERY = 5.0
 MINUTE = 60.0
 """Seconds over which pages per second and the recent harvest rate are measured."""
 
+LOOK = 5.0
+"""Seconds between two snapshots, at most: in what is beyond that the process didn't run."""
+
 STUCK = 300.0
 """Seconds in which some URL must end, if there is anything to do; at least five timeouts."""
 
@@ -77,6 +80,8 @@ class Observer:
         self._without_page = Without()
         self._outlook_at = -inf
         self._elsewhere = 0
+        self._idle = 0.0  # of the seconds in which this process and its crawl ran
+        self._idle_at = (0.0, monotonic())
 
     def take(self) -> Snapshot:
         """Return the crawl as it is now. Asked every few seconds. Raises LswcError."""
@@ -172,7 +177,7 @@ class Observer:
             idle=round(idle, 1),
             offline=round(parts.guest.network.offline, 1),
             unsaved=parts.frontier.unsaved,
-            is_stuck=state == RUNNING and self._is_stuck(idle),
+            is_stuck=self._is_stuck(state),
             waits=self._waits() if state == RUNNING else "",
             held_back=round(parts.leases.idle.seconds, 1),
             longest_held_back=round(parts.leases.idle.longest, 1),
@@ -214,10 +219,17 @@ class Observer:
         speed = round((own - own_before) / (now - began), 3) if now > began else 0.0
         return speed, snapshot.rate(relevant - relevant_before, pages - before)
 
-    def _is_stuck(self, idle: float) -> bool:
-        """Tell whether something is to be done, and nothing was for long."""
+    def _is_stuck(self, state: str) -> bool:
+        """Tell whether something is to be done, and nothing was for long.
+
+        A time in which the crawl rested, or the whole machine, is none in which it should have.
+        """
+        end, now = self._parts.commits.latest_end, monotonic()
+        (before, at), self._idle_at = self._idle_at, (end, now)
+        runs_on = state == RUNNING and end == before
+        self._idle = self._idle + min(now - at, LOOK) if runs_on else 0.0
         longest = max(STUCK, 5 * self._parts.crawl.politeness.timeout)
-        if idle < longest:
+        if self._idle < longest:
             return False
         if self._is_busy():
             return True

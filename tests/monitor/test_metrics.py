@@ -25,7 +25,7 @@ from lswc.errors import ConfigError, StorageError
 from lswc.frontier.rules.report import Freshness
 from lswc.monitor import course
 from lswc.monitor.metrics import check
-from lswc.monitor.observer import STUCK
+from lswc.monitor.observer import LOOK
 from lswc.monitor.prometheus import Exposition
 from lswc.monitor.recorder import Recorder, snapshot_taken
 from lswc.monitor.snapshot import Coverage
@@ -148,7 +148,9 @@ def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
                 assert label == "instance" or re.search(rf"^{name}\{{{label}=", text, re.MULTILINE)
 
 
-def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: Path) -> None:
+def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with SetUp(tmp_path) as crawl:
         active: set[str] = set()
         crawl.crawler.engine = cast(
@@ -157,7 +159,7 @@ def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: P
         exposition = Exposed(crawl)
         parts = crawl.parts
         assert exposition.health()[0]
-        parts.commits.latest_end = monotonic() - 100 * STUCK
+        time_passes(monkeypatch, exposition, LOOK)
         assert exposition.health()[0]  # no server may be asked before it has rested
         active.add("a request that doesn't end")
         fine, told = exposition.health()
@@ -165,6 +167,28 @@ def test_a_crawl_is_healthy_while_it_waits_and_not_while_it_is_stuck(tmp_path: P
         parts.guest.control.halt = "paused"
         fine, told = exposition.health()
         assert (fine, told["state"]) == (True, "paused")
+        parts.guest.control.halt = ""
+        assert exposition.health()[0]
+
+
+def time_passes(monkeypatch: pytest.MonkeyPatch, exposition: Exposed, seconds: float) -> None:
+    """Let 500 looks be made, so many seconds after each other."""
+    for number in range(500):
+        now = 1e6 + number * seconds
+        monkeypatch.setattr("lswc.monitor.observer.monotonic", lambda now=now: now)
+        exposition.health()
+
+
+def test_a_machine_that_stands_still_is_none_on_which_a_crawl_is_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SetUp(tmp_path) as crawl:
+        exposition = Exposed(crawl)
+        busy = SimpleNamespace(downloader=SimpleNamespace(active={"a request"}))
+        crawl.crawler.engine = cast("Any", busy)
+        time_passes(monkeypatch, exposition, 0.1)
+        monkeypatch.setattr("lswc.monitor.observer.monotonic", lambda: 2e6)
+        assert exposition.health()[0]
 
 
 def test_before_the_first_snapshot_nothing_is_wrong(tmp_path: Path) -> None:
@@ -210,12 +234,12 @@ def test_a_running_crawl_answers_over_http(site: Site, tmp_path: Path) -> None:
     assert json.loads(text)["state"] == "running"
 
 
-def test_a_crawl_that_is_stuck_answers_503(tmp_path: Path) -> None:
+def test_a_crawl_that_is_stuck_answers_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SetUp(tmp_path) as crawl:
         exposition = Exposed(crawl)
-        crawl.parts.commits.latest_end = monotonic() - 100 * STUCK
         busy = SimpleNamespace(downloader=SimpleNamespace(active={"a request"}))
         crawl.crawler.engine = cast("Any", busy)
+        time_passes(monkeypatch, exposition, LOOK)
         request = DummyRequest([b"health"])
         assert json.loads(exposition.reported_health(cast("Any", request)))["state"] == "stuck"
         assert request.responseCode == 503
