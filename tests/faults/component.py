@@ -9,6 +9,7 @@ from contextlib import suppress
 from math import inf
 from pathlib import Path
 from threading import get_ident
+from time import sleep
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
@@ -115,11 +116,18 @@ class PowerCut:
         os.fsync = self._sync  # type: ignore[assignment]
         frontier = self._parts.frontier
         self._checkpoint, frontier.checkpoint = frontier.checkpoint, self._save  # type: ignore[method-assign]
+        self._prepare, frontier.prepare_checkpoint = frontier.prepare_checkpoint, self._wait  # type: ignore[method-assign]
         crawler.signals.connect(self._page, signals.item_scraped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    def _wait(self) -> bool:
+        """Prepare a save, however long the disk takes: pages don't come meanwhile."""
+        while not self._prepare():
+            sleep(0.001)
+        return True
 
     def _sync(self, handle: int) -> None:
         self._fsync(handle)

@@ -153,7 +153,11 @@ def test_terminated(web: Site, whole: dict[str, int], name: str, signals: int) -
     sent = ",".join([name] * signals)
     extensions = json.dumps({**settings.EXTENSIONS, "tests.faults.component.Signalled": 1})
     given = {"EXTENSIONS": extensions, "TEST_PAGES": 40, "TEST_SIGNALS": sent}
-    process = start(web, LOG_LEVEL="DEBUG", **given)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a crawl doesn't heed it
+    try:
+        process = start(web, LOG_LEVEL="DEBUG", **given)
+    finally:
+        signal.signal(signal.SIGHUP, before)
     said = process.communicate()[1]
     assert ("forcing unclean shutdown" in said) == (signals == 2)
     if signals == 1:

@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from lswc.frontier.exchange.outbox import Outbox
     from lswc.frontier.store.held_pages import HeldPages
     from lswc.frontier.store.lines import Lines
-    from lswc.frontier.store.servers import Born, Servers, Tallies
+    from lswc.frontier.store.servers import Born, Met, Servers, Tallies
     from lswc.frontier.store.urls import Urls
 
 _COUNTERS = "downloaded = ?, relevant = ?, missed = ?, place = ?"
+_FETCHED: Born = (PROVEN, 0, 0, "")
 
 
 class Inbox:
@@ -130,7 +131,7 @@ class Inbox:
         if not name:
             return 0
         row = self._db.execute("SELECT id FROM site WHERE name = ?", (name,)).fetchone()
-        return self._add_site(name, (PROVEN, 0, 0, "")) if row is None else int(row[0])
+        return self._add_site(name, _FETCHED) if row is None else int(row[0])
 
     def _add_site(self, name: str, born: Born) -> int:
         site = self._servers.add_site(name, born)
@@ -194,7 +195,7 @@ class Inbox:
         self._servers.forget()
         keys = [key(one.offer[0], one.offer[3]) for one in here]
         known = self._urls.known(keys)
-        servers = self._servers.servers({one.offer[1] for one in here})
+        servers = self._servers_of({one.offer[1] for one in here})
         units = servers
         if not self._lines.by_server:
             units = self._servers.units({one.offer[2] for one in here})
@@ -217,6 +218,17 @@ class Inbox:
                 waiting.append(row)
             self._add_besides(given_now, row)
         self._urls.insert(waiting, servers)
+
+    def _servers_of(self, names: set[str]) -> dict[str, Met]:
+        """Return what is known of servers; a site that is new by what was fetched there is proven.
+
+        So it is if its worker's disk is lost: what was known of the site went with that.
+        """
+        met, families = self._servers.servers(names, _FETCHED), self._lines.families
+        for site in sorted(self._lines.sizes.site(one.id) for one in met.values()):
+            if families.is_on and site >= len(families.level):
+                families.tell(site, _FETCHED)
+        return met
 
     def _diverted(self, urls: Iterable[UrlGiven]) -> list[UrlGiven]:
         """Return the URLs of sites that are here, or arriving, and send the others on."""

@@ -351,6 +351,7 @@ def test_each_page_is_visited_again_by_one_worker_in_long_lives(
     max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(some.integers(0, 2**32))
+@example(183903)  # of a site only that is heard what another worker fetched there
 @example(3205258977)  # what came to a worker goes on to a third one, whose disk is lost
 def test_no_url_is_lost_or_fetched_twice_in_long_lives(
     tmp_path_factory: pytest.TempPathFactory, seed: int
