@@ -70,7 +70,8 @@ def test_sessions_are_left_out_by_their_values(crawled: tuple[TwinWeb, Site]) ->
     web, site = crawled
     assert len(records_of(site, "session")) == WHOLE
     assert asked(web, "session") <= WHOLE + 6
-    assert asked(web, "query") == WHOLE
+    # One may be under way when it is found: on a busy machine it was, on an idle one never.
+    assert asked(web, "query") in (WHOLE, WHOLE + 1)
 
 
 def test_why_names_the_other(crawled: tuple[TwinWeb, Site]) -> None:
