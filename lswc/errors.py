@@ -26,6 +26,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+
+def repair(crawl: Path) -> str:
+    """Return the command that repairs a crawl folder, as messages name it."""
+    return f"`lswc check {crawl} --repair`"
 
 
 class LswcError(Exception):

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.rules.contract import site_of
+from lswc.frontier.rules.contract import locality
 from lswc.frontier.rules.visit import Offer
 from lswc.strategy import (
     SEED,
@@ -43,6 +43,10 @@ class Logged(NamedTuple):
     tlds: Container[str]
     unit: Callable[[Url], str]
 
+    def offer(self, url: Url, code: int, inherited: PageLanguage, depth: int) -> Offer:
+        """Return the offer of a URL."""
+        return Offer(url.href, url.server, self.unit(url), code, inherited, depth)
+
     def offers(
         self, page: dict[str, Any], links: Iterable[dict[str, Any]], code: int, depth: int
     ) -> list[Offer]:
@@ -65,13 +69,13 @@ class Logged(NamedTuple):
         here = parse(page["url"])
         found = ((link, parse(link["target"])) for link in links)
         return [
-            Offer(
-                url.href,
-                url.server,
-                self.unit(url),
+            self.offer(
+                url,
                 encode(
                     facts._replace(
-                        locality=_locality(here, url),
+                        locality=Locality.ELSEWHERE
+                        if here is None
+                        else locality(here.server, url.server),
                         tld=tld(url.hostname) in self.tlds,
                         anchor=Anchor(link["anchor"] or 0),
                         named=Named(link["named"] or 0),
@@ -83,12 +87,6 @@ class Logged(NamedTuple):
             for link, url in found
             if url is not None
         ]
-
-
-def _locality(here: Url | None, there: Url) -> Locality:
-    if here is None or site_of(here.server) != site_of(there.server):
-        return Locality.ELSEWHERE
-    return Locality.SAME_SERVER if here.server == there.server else Locality.SAME_SITE
 
 
 def links_by_page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lswc import errors
 from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
@@ -57,7 +58,7 @@ class Command(UserCommand):
         elif mend is not None:
             print("\n".join(mend()))
         else:
-            print(f"`lswc check {crawl} --repair` lets what is lost be fetched anew.")
+            print(f"{errors.repair(crawl)} lets what is lost be fetched anew.")
             self.exitcode = 1
 
 

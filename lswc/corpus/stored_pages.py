@@ -11,12 +11,12 @@ from fastwarc import WarcRecordType
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import DOM, entries, index_of, page_of
-from lswc.archive.check.recovery import repair
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.http_message import LARGEST
 from lswc.archive.run_settings import earlier_of, lacking
 from lswc.archive.warc_reading import Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
+from lswc.errors import repair
 from lswc.outcomes import NEW, RECORDED
 from lswc.plurals import numbered
 from lswc.progress import Say, silent

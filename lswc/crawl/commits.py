@@ -208,12 +208,8 @@ class Commits:
 
     def _tally(self, visit: Visit) -> None:
         """Count what a visit brought, beside what was counted as it was read. Raises LswcError."""
-        tally, lease = visit.tally, visit.lease
-        tally["received", "bytes"] += visit.received
+        visit.count_end()
         self.tallied(visit)
-        if not visit.is_page:
-            kind = "requisites" if lease.is_requisite else "listings"
-            tally[kind, f"guessed: {visit.outcome}" if lease.is_guess else visit.outcome] += 1
 
     def _stored(self, visit: Visit) -> tuple[Visit, dict[str, int]]:
         """Write what a visit brought, or that it failed if no one knows how to write it.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lswc.archive import page_record
-from lswc.archive.check.recovery import refuse_older, repair
+from lswc.archive.check.recovery import refuse_older
 from lswc.archive.collection import collected
-from lswc.errors import ConfigError, writing
+from lswc.errors import ConfigError, repair, writing
 from lswc.files import whole
 from lswc.frontier import FRONTIER_FILE, MEMORY, WORKER_FILE
 from lswc.frontier.store import report as sqlite_report

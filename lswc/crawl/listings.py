@@ -13,6 +13,7 @@ from lswc.crawl.failures import count_mishaps
 from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import headers_of, visit_of
 from lswc.errors import LswcError
+from lswc.frontier.rules.contract import locality
 from lswc.frontier.rules.visit import FollowedLink, Offer
 from lswc.outcomes import Outcome
 from lswc.reading import sitemaps
@@ -26,13 +27,12 @@ from lswc.strategy import (
     SUBLISTING,
     Anchor,
     Facts,
-    Locality,
     PageLanguage,
     Source,
     Status,
     encode,
 )
-from lswc.urls import parse, site, tld
+from lswc.urls import parse, tld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -242,7 +242,7 @@ class Listings:
             1,
             Status.RELEVANT,
             status,
-            _locality(visit.lease.server, url),
+            locality(visit.lease.server, url.server),
             tld(url.hostname) in language.tlds,
             Anchor.NONE,
             False,
@@ -267,13 +267,6 @@ def _next(visit: Visit) -> Offer:
     lease, address = visit.lease, visit.url.partition("#")[0]
     url = f"{address}#{_part(visit.url) + 1}"
     return Offer(url, lease.server, lease.unit, lease.code, lease.inherited, lease.depth)
-
-
-def _locality(server: str, url: Url) -> Locality:
-    if url.server == server:
-        return Locality.SAME_SERVER
-    same = site(url.hostname) == site(server.partition(":")[0])
-    return Locality.SAME_SITE if same else Locality.ELSEWHERE
 
 
 def _remember(into: OrderedDict[str, _Value], server: str, value: _Value) -> None:

@@ -203,21 +203,16 @@ class StrategyMiddleware(_PageMiddleware):
         return code, tier, None
 
     def _count(self, page: Page) -> None:
-        lease, tally = page.visit.lease, page.visit.tally
-        identification = page.reading.identification
-        if lease.visits:  # the frontier counts what became of it
+        visit, identification = page.visit, page.reading.identification
+        if visit.lease.visits:  # the frontier counts what became of it
             return
-        guessed = "guessed" if page.guessed else "irrelevant"
-        tally["page", "relevant" if page.identified else guessed] += 1
-        tally["kind", page.reading.kind] += 1
-        if page.identified:
-            tally["source", page.source] += 1
-        tally["language", identification.language or "unknown"] += 1
-        tally["encoding", identification.encoding] += 1
-        tally["fetched", lease.group] += 1
+        visit.count_page(
+            page.reading.kind, identification.language, identification.encoding,
+            relevant=bool(page.identified), guessed=page.guessed,
+        )  # fmt: skip
         if len(self._targets) > 1:
             for tag in self._identifier.relevant_for(identification):
-                tally["relevant", tag] += 1
+                visit.tally["relevant", tag] += 1
 
 
 class VisitGuardMiddleware:

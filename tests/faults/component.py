@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from threading import get_ident
 from time import sleep
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
@@ -46,51 +46,55 @@ class SavesOften:
         self._pages, commits.SAVE_SECONDS = 0, inf
 
 
-class Signalled:
+class AfterPages:
+    """Does something to a crawl once it has recorded TEST_PAGES pages."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.left = crawler.settings.getint("TEST_PAGES")
+        crawler.signals.connect(self._page, signals.item_scraped)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _page(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.act()
+
+    def act(self) -> None:
+        raise NotImplementedError
+
+
+class Signalled(AfterPages):
     """Sends the process TEST_SIGNALS, such as "SIGSTOP", after TEST_PAGES pages.
 
     So what a test does then meets a crawl that is under way, however fast or busy the machine is.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._left = crawler.settings.getint("TEST_PAGES")
+        super().__init__(crawler)
         self._signals = [signal.Signals[one] for one in crawler.settings.getlist("TEST_SIGNALS")]
-        crawler.signals.connect(self._page, signals.item_scraped)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def _page(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            for one in self._signals:
-                signal.raise_signal(one)
+    def act(self) -> None:
+        for one in self._signals:
+            signal.raise_signal(one)
 
 
-class EndsAnywhere:
+class EndsAnywhere(AfterPages):
     """Ends the process at once, TEST_WORK seconds of its own work after TEST_PAGES pages.
 
     The system does that, by SIGPROF, at whatever the process is then; as SIGKILL it runs nothing.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._left = crawler.settings.getint("TEST_PAGES")
+        super().__init__(crawler)
         self._work = crawler.settings.getfloat("TEST_WORK")
-        crawler.signals.connect(self._page, signals.item_scraped)
-        self._end_if_due()
+        if self.left == 0:
+            self.act()
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def _page(self) -> None:
-        self._left -= 1
-        self._end_if_due()
-
-    def _end_if_due(self) -> None:
-        if self._left == 0:
-            signal.setitimer(signal.ITIMER_PROF, self._work)
+    def act(self) -> None:
+        signal.setitimer(signal.ITIMER_PROF, self._work)
 
 
 BETWEEN_SAVES = 30  # pages
@@ -172,22 +176,14 @@ class PowerCut:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class ReadOnly:
+class ReadOnly(AfterPages):
     """Lets the record's file be only read after TEST_PAGES pages, as if its disk had failed."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         self._parts = parts_of(crawler)
-        self._left = crawler.settings.getint("TEST_PAGES")
-        crawler.signals.connect(self._page, signals.item_scraped)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def _page(self) -> None:
-        self._left -= 1
-        if self._left:
-            return
+    def act(self) -> None:
         path = self._parts.crawl.folder.resolve() / "pages.jsonl"
         only_read = os.open(path, os.O_RDONLY)
         for handle in Path("/proc/self/fd").iterdir():
@@ -195,50 +191,36 @@ class ReadOnly:
                 os.dup2(only_read, int(handle.name))
 
 
-class Raises:
+class Raises(AfterPages):
     """Lets TEST_PLACE, such as "frontier.lease" of the crawl's parts, raise after TEST_PAGES pages.
 
     What it raises nobody expects.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._left = crawler.settings.getint("TEST_PAGES")
-        *names, name = crawler.settings["TEST_PLACE"].split(".")
-        of = parts_of(crawler)
-        for one in names:
-            of = getattr(of, one)
-        self._before = getattr(of, name)
-        setattr(of, name, self._called)
-        crawler.signals.connect(self._page, signals.item_scraped)
+        super().__init__(crawler)
+        self._parts = parts_of(crawler)
+        *self._names, self._name = crawler.settings["TEST_PLACE"].split(".")
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+    def act(self) -> None:
+        of: object = self._parts
+        for name in self._names:
+            of = getattr(of, name)
+        assert callable(getattr(of, self._name))
+        setattr(of, self._name, self._raises)
 
-    def _page(self) -> None:
-        self._left -= 1
-
-    def _called(self, *args: Any, **named: Any) -> Any:
-        if self._left <= 0:
-            raise KeyError("unexpected")
-        return self._before(*args, **named)
+    def _raises(self, *_: object, **__: object) -> None:
+        raise KeyError("unexpected")
 
 
-class Stuck:
+class Stuck(AfterPages):
     """Lets a crawl lease nothing after TEST_PAGES pages, though a URL is due; a second is long."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         observer.STUCK = 1.0
-        self._left = crawler.settings.getint("TEST_PAGES")
         self._frontier = parts_of(crawler).frontier
-        crawler.signals.connect(self._page, signals.item_scraped)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def _page(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            self._frontier.lease = lambda now: None  # type: ignore[method-assign]
-            self._frontier.next_ready = lambda: 0.0  # type: ignore[method-assign]
+    def act(self) -> None:
+        self._frontier.lease = lambda now: None  # type: ignore[method-assign]
+        self._frontier.next_ready = lambda: 0.0  # type: ignore[method-assign]

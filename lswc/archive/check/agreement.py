@@ -12,6 +12,7 @@ from lswc.archive.check.comparison import FAULTS, Comparison, Disagreement
 from lswc.archive.check.recovery import mend
 from lswc.archive.collection import collected
 from lswc.errors import writing
+from lswc.files import partial_folder
 from lswc.frontier import FRONTIER_FILE, FrontierError
 from lswc.frontier.rules.contract import VersionError
 from lswc.frontier.store import report as sqlite_report
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 SUMMARY = "summary.json"
 _FRONTIER = (FRONTIER_FILE, f"{FRONTIER_FILE}-wal", f"{FRONTIER_FILE}-shm")
 _ALL = ("warc", "log", SUMMARY, *_FRONTIER)
-
-
 _ANEW = "--repair makes it anew from the record and the log"
 
 
@@ -163,10 +162,10 @@ def repair(crawl: Path) -> list[str]:
 def _made_anew(crawl: Path, aside: Aside) -> list[str]:
     from lswc.archive.check.remaking import remake
 
-    made = remake(crawl)
-    _move(crawl, _FRONTIER, aside)
-    with writing(crawl):
-        replace(crawl / FRONTIER_FILE, made.path)
+    with writing(crawl), partial_folder(crawl) as folder:
+        made = remake(crawl, folder)
+        _move(crawl, _FRONTIER, aside)
+        replace(crawl / FRONTIER_FILE, folder / FRONTIER_FILE)
     return [
         f"the queue was made anew: {numbered(made.finished, 'URL')} finished, "
         f"{made.waiting:,} pending; what was there before is in {aside.folder}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.archive import committed_lengths, page_record
 from lswc.archive.appended_files import ArchiveError, Aside
+from lswc.errors import repair
 from lswc.frontier.rules.contract import FrontierError
 from lswc.plurals import numbered
 
@@ -40,11 +41,6 @@ def refuse_lost(crawl: Path, committed: Mapping[str, int]) -> None:
         raise ArchiveError(
             f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages anew"
         )
-
-
-def repair(crawl: Path) -> str:
-    """Return the command that repairs a crawl folder."""
-    return f"`lswc check {crawl} --repair`"
 
 
 def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:

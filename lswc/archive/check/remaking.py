@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import closing
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.archive import committed_lengths
@@ -21,7 +22,7 @@ from lswc.archive.run_settings import IDENTITY, settings_of, wanted_of
 from lswc.errors import StorageError
 from lswc.extras import require
 from lswc.frontier import FRONTIER_FILE, WORKER_FILE
-from lswc.frontier.rules.visit import Attempt, Offer, Visit, key
+from lswc.frontier.rules.visit import Attempt, Visit, key, offer_like
 from lswc.frontier.store.frontier import SqliteFrontier
 from lswc.outcomes import RECORDED, Outcome, may_return
 from lswc.strategy import (
@@ -36,16 +37,14 @@ from lswc.strategy import (
     Status,
     Unit,
     encode,
-    source_of,
     strategy,
 )
 from lswc.urls import directory, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from lswc.frontier.rules.visit import Lease
+    from lswc.frontier.rules.visit import Lease, Offer
 
 SAVED = 2_000
 """Visits after which what was made is written out of SQLite's log: else that grows with them."""
@@ -57,17 +56,16 @@ _COLUMNS = [
 
 
 class Remade(NamedTuple):
-    """The file of a new frontier; how many URLs are finished there, and how many wait."""
+    """How many URLs are finished in a new frontier, and how many wait."""
 
-    path: Path
     finished: int
     waiting: int
 
 
-def remake(crawl: Path) -> Remade:
-    """Make a crawl's frontier anew, beside the one that is there, which isn't touched.
+def remake(crawl: Path, folder: Path) -> Remade:
+    """Make a crawl's frontier anew, in an empty folder; the one that is there isn't touched.
 
-    The caller keeps the folder's lock. Raises LswcError.
+    The caller keeps the crawl's lock. Raises LswcError.
     """
     if (crawl / WORKER_FILE).exists():
         raise ArchiveError(
@@ -76,31 +74,23 @@ def remake(crawl: Path) -> Remade:
             "folder"
         )
     require("parquet")
-    about = settings_of(crawl)
-    new = crawl / f"{FRONTIER_FILE}.new"
-    for name in ("", "-wal", "-shm"):
-        new.with_name(f"{new.name}{name}").unlink(missing_ok=True)  # of one that was killed
-    with closing(_begun(crawl, new, about)) as frontier:
-        remaking = _Remaking(crawl, frontier)
-        remaking.all()
-        frontier.reopen((), committed_lengths.lengths(crawl))
-        made = Remade(new, remaking.finished, frontier.unfinished)
-        frontier.checkpoint()
-    ahead = new.with_name(f"{new.name}-wal")
-    if ahead.exists():  # the last connection puts all of it into the file
-        raise StorageError(f"{new} can't be written whole")
-    return made
-
-
-def _begun(crawl: Path, new: Path, about: dict[str, Any]) -> SqliteFrontier:
-    identity = about.get(IDENTITY)
+    identity = settings_of(crawl).get(IDENTITY)
     if not isinstance(identity, dict) or not isinstance(identity.get("strategy"), str):
         raise ArchiveError(
             f"{crawl}: its settings.json doesn't say what its frontier is of: it is of a version "
             "before 0.2.0, or damaged"
         )
     kept = {str(name): str(value) for name, value in identity.items()}
-    return SqliteFrontier(new, strategy(kept["strategy"]), kept, folder_is_locked=True)
+    new = folder / FRONTIER_FILE
+    with closing(SqliteFrontier(new, strategy(kept["strategy"]), kept)) as frontier:
+        remaking = _Remaking(crawl, frontier)
+        remaking.all()
+        frontier.reopen((), committed_lengths.lengths(crawl))
+        made = Remade(remaking.finished, frontier.unfinished)
+        frontier.checkpoint()
+    if Path(f"{new}-wal").exists():  # the last connection puts all of it into the file
+        raise StorageError(f"{new} can't be written whole")
+    return made
 
 
 class _Remaking:
@@ -111,7 +101,6 @@ class _Remaking:
         is_by_server = frontier.strategy.unit is Unit.SERVER
         unit = attrgetter("server") if is_by_server else directory
         self._logged = Logged(wanted_of(crawl).tlds, unit)
-        self._visits = 0
         self.finished = 0
 
     def all(self) -> None:
@@ -138,21 +127,23 @@ class _Remaking:
         if may_return(visit.outcome):
             self._frontier.give_back(visit)
             return
-        if visit.outcome in RECORDED:
-            visit.relevant = bool(row["relevant"] or row["guessed"])
-            _count(visit, row, links)
-        elif not visit.is_page:
-            kind = "requisites" if lease.is_requisite else "listings"
-            visit.tally[kind, visit.outcome] += 1
         visit.attempts = [
             Attempt(row["url"], row["time"], row["status"] or 0, size=row["bytes"] or 0)
         ]
-        visit.tally["received", "bytes"] += visit.received
+        if visit.outcome in RECORDED:
+            visit.relevant = bool(row["relevant"] or row["guessed"])
+            visit.count_page(
+                row["kind"], row["language"], row["encoding"] or "",
+                relevant=bool(row["relevant"]), guessed=bool(row["guessed"]),
+            )  # fmt: skip
+            for link in links:
+                tier = link["tier"]
+                visit.tally["kept", "links" if tier is None else f"tier {tier}"] += 1
+        visit.count_end()
         visit.offers = [*self._offers(visit, row, links), *self._requisites(row)]
         self._frontier.commit(visit)
         self.finished += 1
-        self._visits += 1
-        if self._visits % SAVED == 0:
+        if self.finished % SAVED == 0:
             self._frontier.checkpoint()
 
     def _lease(self, row: dict[str, Any]) -> Lease | None:
@@ -163,41 +154,38 @@ class _Remaking:
         url = parse(row["url"])
         if url is None:
             return None
-        codes = {REQUISITE_KIND: REQUISITE, LISTING_KIND: LISTING}
-        code = codes.get(row["kind"], SEED if row["source"] == "seed" else _code(row))
-        for tried in (code, SEED if code < SEED else code):  # a strategy takes any seed
-            lease = self._frontier.lease_url(key(url.href, code))
-            if lease is not None:
+        code = _CODES.get(row["kind"]) or (SEED if row["source"] == "seed" else _code(row))
+        name = key(url.href, code)
+        # A strategy may discard the link by which it is offered; it takes any seed.
+        for offered in (code, SEED) if code < SEED else (code,):
+            if (lease := self._frontier.lease_url(name)) is not None:
                 return lease
-            unit = self._logged.unit(url)
-            offer = Offer(url.href, url.server, unit, tried, PageLanguage.TARGET, row["depth"] or 0)
+            depth = row["depth"] or 0
+            offer = self._logged.offer(url, offered, PageLanguage.TARGET, depth)
             self._frontier.offer([offer])
-        return self._frontier.lease_url(key(url.href, code))
+        return self._frontier.lease_url(name)
 
     def _offers(
         self, visit: Visit, row: dict[str, Any], links: list[dict[str, Any]]
     ) -> Sequence[Offer]:
-        lease = visit.lease
-        if visit.outcome == Outcome.REDIRECT or visit.outcome == Outcome.LISTING:
-            as_link = visit.outcome == Outcome.REDIRECT
-            code = lease.code if as_link else encode(_FACTS._replace(source=Source.SITEMAP))
-            more = lease.redirects + 1 if as_link else 0
-            targets = (parse(link["target"]) for link in links)
-            return [
-                Offer(url.href, url.server, self._logged.unit(url), code, lease.inherited,
-                      lease.depth, more)
-                for url in targets
-                if url is not None
-            ]  # fmt: skip
+        """Return the offers of what a visit led to, as the crawl made them of its outcome."""
+        lease, offer = visit.lease, self._logged.offer
+        found = [url for link in links if (url := parse(link["target"])) is not None]
+        if visit.outcome == Outcome.REDIRECT:
+            times = lease.redirects + 1
+            return [offer_like(visit, url, self._logged.unit(url), times) for url in found]
+        if visit.outcome == Outcome.LISTING:
+            code = encode(_FACTS._replace(source=Source.SITEMAP))
+            return [offer(url, code, PageLanguage.TARGET, lease.depth) for url in found]
         return self._logged.offers(row, links, lease.code, lease.depth)
 
     def _requisites(self, row: dict[str, Any]) -> Iterator[Offer]:
         for text in row["requisites"] or ():
             if (url := parse(text)) is not None:
-                unit = self._logged.unit(url)
-                yield Offer(url.href, url.server, unit, REQUISITE, PageLanguage.TARGET, 1)
+                yield self._logged.offer(url, REQUISITE, PageLanguage.TARGET, 1)
 
 
+_CODES = {REQUISITE_KIND: REQUISITE, LISTING_KIND: LISTING}
 _FACTS = Facts(
     PageLanguage.TARGET, 1, Status.RELEVANT, Status.UNVISITED, Locality.SAME_SERVER, False,
     Anchor.NONE, False,
@@ -208,17 +196,3 @@ def _code(row: dict[str, Any]) -> int:
     """Return the code of a link to a page of which only that is known what its own row says."""
     source = Source[row["source"].upper()] if row["source"] else Source.LINK
     return encode(_FACTS._replace(distance=row["distance"] or 1, source=source))
-
-
-def _count(visit: Visit, row: dict[str, Any], links: list[dict[str, Any]]) -> None:
-    """Count a page as the crawl did that read it."""
-    guessed = "guessed" if row["guessed"] else "irrelevant"
-    visit.tally["page", "relevant" if row["relevant"] else guessed] += 1
-    visit.tally["kind", row["kind"]] += 1
-    if row["relevant"]:
-        visit.tally["source", row["source"] or source_of(visit.lease.code)] += 1
-    visit.tally["language", row["language"] or "unknown"] += 1
-    visit.tally["encoding", row["encoding"] or ""] += 1
-    visit.tally["fetched", visit.lease.group] += 1
-    for link in links:
-        visit.tally["kept", "links" if link["tier"] is None else f"tier {link['tier']}"] += 1

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.errors import ConfigError
 from lswc.frontier.exchange.status import ALONE, Elsewhere
 from lswc.outcomes import Outcome
-from lswc.strategy import DISCARD, Pages, Status, status
+from lswc.strategy import DISCARD, Locality, Pages, Status, status
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import AGAIN, BURST, DEBT, SMALL
 from lswc.urls import site
@@ -203,6 +203,13 @@ def site_of(server: str) -> str:
     return site(host if host and port.isdecimal() else server)
 
 
+def locality(here: str, there: str) -> Locality:
+    """Return how far apart two servers are, by their names."""
+    if here == there:
+        return Locality.SAME_SERVER
+    return Locality.SAME_SITE if site_of(here) == site_of(there) else Locality.ELSEWHERE
+
+
 FORMAT = 18
 """Version of what a store keeps: a crawl of another one is refused."""
 
@@ -276,7 +283,7 @@ class Counts:
 class Stock(ABC):
     """What a frontier holds, for those who ask while they crawl."""
 
-    _strategy: Strategy
+    strategy: Strategy
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Reader]:
@@ -299,7 +306,7 @@ class Stock(ABC):
         None if it doesn't count.
         """
         pages = self.pages(units)
-        return statuses_after(pages, units, lease, counted, self._strategy.tolerated)
+        return statuses_after(pages, units, lease, counted, self.strategy.tolerated)
 
     def taken(self, server: str) -> tuple[Taken, Taken]:
         """Return what a server and its registered domain have brought, as leases say it."""
@@ -421,13 +428,13 @@ class Frontier(Stock):
 
         URLs that were postponed are only counted.
         """
-        if not may_discard(visit, self._strategy):
+        if not may_discard(visit, self.strategy):
             return []  # without asking
-        status = new_status(self.pages({visit.lease.unit}), visit, self._strategy)
+        status = new_status(self.pages({visit.lease.unit}), visit, self.strategy)
         if status is None:
             return []
-        cell_of, place = self._strategy.cell_of, int(status)
-        if self._strategy.weighs_support:
+        cell_of, place = self.strategy.cell_of, int(status)
+        if self.strategy.weighs_support:
             with self.reading() as reader:
                 place += len(Status) * reader.support(site_of(visit.lease.server))
         return [url for url, kind in self._pending_of(visit) if cell_of[kind][place] == DISCARD]

@@ -418,6 +418,27 @@ class Visit:
         """Bytes of all answers, as they were sent."""
         return sum(attempt.size for attempt in (*self.attempts, *self.fetched))
 
+    def count_page(
+        self, kind: str, language: str | None, encoding: str, *, relevant: bool, guessed: bool
+    ) -> None:
+        """Count its page, which is seen for the first time, by what it is, and what led to it."""
+        tally, is_other = self.tally, "guessed" if guessed else "irrelevant"
+        tally["page", "relevant" if relevant else is_other] += 1
+        tally["kind", kind] += 1
+        if relevant:
+            tally["source", self.lease.source] += 1
+        tally["language", language or "unknown"] += 1
+        tally["encoding", encoding] += 1
+        tally["fetched", self.lease.group] += 1
+
+    def count_end(self) -> None:
+        """Count what it brought, beside what was counted as its page was read."""
+        self.tally["received", "bytes"] += self.received
+        if not self.is_page:
+            kind = "requisites" if self.lease.is_requisite else "listings"
+            outcome = f"guessed: {self.outcome}" if self.lease.is_guess else self.outcome
+            self.tally[kind, outcome] += 1
+
     def withhold(self) -> None:
         """Let nothing of it be archived."""
         for attempt in (*self.attempts, *self.fetched):

@@ -46,14 +46,11 @@ class File:
         strategy: Strategy,
         identity: Mapping[str, str],
         terms: Terms = DEFAULTS,
-        *,
-        folder_is_locked: bool = False,
     ) -> None:
         self.strategy = strategy = with_requisites(strategy)
         self._path, self._ahead = Path(path), Path(f"{path}-wal")
         self._saved = 0  # bytes of it
-        is_free = path == MEMORY or folder_is_locked
-        self._lock = None if is_free else lock(Path(path).parent)
+        self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._saving = None if path == MEMORY else Saving(Path(path))
         self.db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
         self.servers = Servers(self.db, strategy)

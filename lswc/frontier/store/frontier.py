@@ -38,8 +38,7 @@ class SqliteFrontier(Frontier):
 
     Writes since the last ``commit`` only let URLs come back, so a kill loses nothing.
     ``identity`` says what the crawl is (language, strategy); a file made for another is
-    refused. Raises FrontierError for that, for a foreign file, and if another process has it;
-    ``folder_is_locked`` says that the caller sees to that.
+    refused. Raises FrontierError for that, for a foreign file, and if another process has it.
     """
 
     def __init__(
@@ -48,11 +47,9 @@ class SqliteFrontier(Frontier):
         strategy: Strategy,
         identity: Mapping[str, str],
         terms: Terms = DEFAULTS,
-        *,
-        folder_is_locked: bool = False,
     ) -> None:
-        self._file = File(path, strategy, identity, terms, folder_is_locked=folder_is_locked)
-        self.strategy = self._strategy = self._file.strategy
+        self._file = File(path, strategy, identity, terms)
+        self.strategy = self._file.strategy
         self._leasing, self._ending = Leasing(self._file), Ending(self._file)
         self.sharing = Sharing(self._file)
         self.outbox, self.inbox = self._file.outbox, self.sharing.inbox
@@ -91,7 +88,7 @@ class SqliteFrontier(Frontier):
     @property
     def has_seeds(self) -> bool:
         """Whether seeds wait that are fetched first."""
-        return self._strategy.learns and self._file.lines.waiting[SEEDS] > 0
+        return self.strategy.learns and self._file.lines.waiting[SEEDS] > 0
 
     @property
     def is_shared(self) -> bool:  # type: ignore[override]
@@ -170,7 +167,7 @@ class SqliteFrontier(Frontier):
                 " WHERE server = ? AND unit = ? AND outcome IS NULL AND seq <> ?",
                 (held.server, held.unit, visit.lease.id),
             ).fetchall()
-        return [(url, self._strategy.kind_of[code]) for url, code in rows]
+        return [(url, self.strategy.kind_of[code]) for url, code in rows]
 
     def offer(self, offers: Sequence[Offer]) -> None:
         with self._file.transaction():

@@ -9,6 +9,7 @@ from functools import cache, partial
 from json import dumps
 from typing import TYPE_CHECKING
 
+from lswc.errors import repair
 from lswc.frontier.exchange.outbox import State
 from lswc.frontier.rules.contract import FrontierError, check_format
 from lswc.frontier.rules.experience import experience_of
@@ -291,8 +292,8 @@ class SqliteReader(Reader):
 def damaged(path: Path, error: Exception) -> str:
     """Return what is said of a file that can't be read, or not any more."""
     return (
-        f"{path}: not a frontier of lswc, or a damaged one ({error}): `lswc check {path.parent} "
-        "--repair` makes it anew from the record and the log"
+        f"{path}: not a frontier of lswc, or a damaged one ({error}): {repair(path.parent)} makes "
+        "it anew from the record and the log"
     )
 
 
