@@ -17,7 +17,7 @@ from lswc.frontier.exchange.messages import (
     Vouching,
     unpack,
 )
-from lswc.frontier.exchange.outbox import Held, State
+from lswc.frontier.exchange.outbox import OWN, Held, State
 from lswc.frontier.exchange.owners import part_of
 from lswc.frontier.rules.contract import site_of
 from lswc.frontier.rules.visit import Offer, key
@@ -230,19 +230,21 @@ class Inbox:
                 families.tell(site, _FETCHED)
         return met
 
-    def _diverted(self, urls: Iterable[UrlGiven]) -> list[UrlGiven]:
+    def _diverted(self, urls: Sequence[UrlGiven]) -> list[UrlGiven]:
         """Return the URLs of sites that are here, or arriving, and send the others on."""
-        here: list[UrlGiven] = []
-        others: defaultdict[int, list[UrlGiven]] = defaultdict(list)
+        places = {server: self._place(server) for server in {one.offer[1] for one in urls}}
+        by_place: defaultdict[int, list[UrlGiven]] = defaultdict(list)
         for one in urls:
-            server = one.offer[1]
-            if part_of(site_of(server)) in self._arriving or self._outbox.is_own(server):
-                here.append(one)
-            else:
-                others[self._outbox.place(server)].append(one)
-        for place, some in others.items():
-            self._outbox.send(place, UrlsGiven(some), sum(not one.outcome for one in some))
+            by_place[places[one.offer[1]]].append(one)
+        here = by_place.pop(OWN, [])
+        for place, others in by_place.items():
+            self._outbox.send(place, UrlsGiven(others), sum(not one.outcome for one in others))
         return here
+
+    def _place(self, server: str) -> int:
+        """Return whose a server is, as the outbox says it; one that is arriving is own."""
+        is_arriving = part_of(site_of(server)) in self._arriving
+        return OWN if is_arriving else self._outbox.place(server)
 
     def _as_it_is_now(self, given: UrlGiven) -> UrlGiven:
         """Return a URL as it is given, or as one to fetch again whose record is lost since."""

@@ -53,7 +53,8 @@ MOST = 5_000_000
 KNOWN_SERVERS = 50_000
 """Servers of which it is known whose they are, at most."""
 
-_OWN = 0
+OWN = 0
+"""Instead of a worker's number, of what is this one's."""
 
 
 class State(IntEnum):
@@ -136,7 +137,7 @@ class Outbox:
 
     def is_own(self, server: str) -> bool:
         """Tell whether a server's URLs are asked for by this worker now."""
-        return not self.is_shared or self.place(server) == _OWN
+        return not self.is_shared or self.place(server) == OWN
 
     def divert(
         self,
@@ -160,7 +161,7 @@ class Outbox:
             place = where.get(offer.server)
             if place is None:
                 place = self.place(offer.server)
-            if place == _OWN:
+            if place == OWN:
                 own.append(offer)
             else:
                 foreign[place].append(offer)
@@ -175,7 +176,7 @@ class Outbox:
         if held is None:
             place = self.owner(part) or -1 - part
         else:
-            place = (_OWN, -1 - part, held.worker)[held.state]
+            place = (OWN, -1 - part, held.worker)[held.state]
         if len(self._where) >= KNOWN_SERVERS:
             self._where.clear()
         self._where[server] = place
@@ -225,7 +226,7 @@ class Outbox:
         again: bool,
     ) -> None:
         for place, offers in foreign.items():
-            if place > _OWN and not again:
+            if place > OWN and not again:
                 offers = [offer for offer in offers if self._is_news(offer, vouching)]
             rows: list[Row] = [tuple(offer) for offer in offers]  # type: ignore[misc]
             for first in range(0, len(rows), LINKS):
@@ -262,7 +263,7 @@ class Outbox:
     def forward(self, place: int, links: int, message: bytes) -> int:
         """Keep a message as ``send`` does that is packed already."""
         self.links += links
-        if place < _OWN:
+        if place < OWN:
             query = "INSERT INTO late (part, links, message) VALUES (?, ?, ?)"
             place = -1 - place
         else:

@@ -207,6 +207,8 @@ class Ownership:
         for worker in kept:
             self._frontier.sharing.fetch_again(worker)
             yield True
+        self._frontier.sharing.take_back()
+        yield True
         yield from self._frontier.giving.known(parts)
         yield from self.resends(parts)
         with self._frontier.transaction():

@@ -48,18 +48,21 @@ class Sharing:
         self._file.db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", kept.items())
 
     def fetch_again(self, worker: int) -> None:
-        """Let what another worker fetched of sites of this one's be fetched again.
+        """Let what another worker, whose disk is lost, fetched of own sites be fetched again.
 
-        For its disk is lost.
         A page that is visited again here goes on so, at once: its next visit asks for all of it, as
-        this worker has none of the earlier ones. What this worker gave away, and has again without
-        having been given it, is visited again as before.
+        this worker has none of the earlier ones.
         """
         with self._file.transaction():
             own = set(self._file.outbox.own)
             finished = self._file.urls.finished_by(worker)
             lost = {seq for seq, site in finished if part_of(site) in own}
             self._file.urls.fetch_again(lost - self._file.held.ask_soon(lost))
+
+    def take_back(self) -> None:
+        """Let pages of own sites be visited again as before that were given to a lost worker."""
+        with self._file.transaction():
+            own = set(self._file.outbox.own)
             given = self._file.held.given_away()
             self._file.held.take_back(seq for seq, site in given if part_of(site) in own)
 

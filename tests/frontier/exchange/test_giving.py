@@ -47,6 +47,7 @@ class Worker:
 
     def __init__(self, post: MemoryPost, folder: Path, named: str) -> None:
         self._made = post, folder, named
+        self.post = post
         folder.mkdir(exist_ok=True)
         self.now = 100.0
         terms = Terms(unproven_share=0.25, revisit=1.0)
@@ -147,14 +148,25 @@ def test_all_that_is_known_of_sites_comes_with_them(
         worker.frontier.close()
 
 
-def test_a_page_that_moved_is_no_first_visit_of_its_new_worker(tmp_path: Path) -> None:
-    post = MemoryPost()
-    first = Worker(post, tmp_path / "first", "adaptive")
+def _begun(post: MemoryPost, folder: Path) -> Worker:
+    """Return a worker that has crawled some of all sites."""
+    first = Worker(post, folder / "first", "adaptive")
     _crawled(first, by_server=True)
-    second = Worker(post, tmp_path / "second", "adaptive")
+    return first
+
+
+def _joined(first: Worker, folder: Path) -> Worker:
+    """Return another worker once it was given half of the sites."""
+    second = Worker(first.post, folder / "second", "adaptive")
     while len(second.frontier.outbox.own) < PARTS // 2:
         first.turn()
         second.turn()
+    return second
+
+
+def test_a_page_that_moved_is_no_first_visit_of_its_new_worker(tmp_path: Path) -> None:
+    first = _begun(MemoryPost(), tmp_path)
+    second = _joined(first, tmp_path)
     frontier = second.frontier
     frontier._file.db.execute("UPDATE held SET due = 0, visited = 0")
     for _ in range(200):
@@ -179,15 +191,11 @@ def test_a_page_that_moved_is_no_first_visit_of_its_new_worker(tmp_path: Path) -
 
 def test_what_is_visited_again_is_so_when_its_site_comes_back(tmp_path: Path) -> None:
     post = MemoryPost()
-    first = Worker(post, tmp_path / "first", "adaptive")
-    _crawled(first, by_server=True)
+    first = _begun(post, tmp_path)
     every = set(SITES)
     held = first.rows(HELD, every)
     number = first.frontier._file.held.number
-    second = Worker(post, tmp_path / "second", "adaptive")
-    while len(second.frontier.outbox.own) < PARTS // 2:
-        first.turn()
-        second.turn()
+    second = _joined(first, tmp_path)
     assert 5 < len(first.rows(HELD, every)) < len(held) - 5
     table = post.held.owners
     assert table is not None
@@ -204,13 +212,8 @@ def test_what_is_visited_again_is_so_when_its_site_comes_back(tmp_path: Path) ->
 
 
 def test_pages_of_a_lost_disk_are_visited_at_once_or_fetched_again(tmp_path: Path) -> None:
-    post = MemoryPost()
-    first = Worker(post, tmp_path / "first", "adaptive")
-    _crawled(first, by_server=True)
-    second = Worker(post, tmp_path / "second", "adaptive")
-    while len(second.frontier.outbox.own) < PARTS // 2:
-        first.turn()
-        second.turn()
+    first = _begun(MemoryPost(), tmp_path)
+    second = _joined(first, tmp_path)
     with second.frontier.reading() as reader:
         lost = set(reader.finished_elsewhere() or ())
     held = {row[0] for row in second.rows(HELD, set(SITES))}

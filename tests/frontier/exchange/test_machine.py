@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+BY_CHANCE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BY_SEED = given(seed=some.integers(0, 2**32))
 IDENTITY = {"language": "th", "strategy": "adaptive"}
 
 
@@ -314,20 +316,16 @@ def _live(lives: Lives, steps: int) -> None:
         lives.close()
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(some.integers(0, 2**32))
+@settings(BY_CHANCE, max_examples=30)
+@BY_SEED
 def test_no_url_is_lost_or_fetched_twice(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     lived(seed, tmp_path_factory.mktemp("lives"), 150)
 
 
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(some.integers(0, 2**32))
+@settings(BY_CHANCE, max_examples=12)
+@BY_SEED
 def test_each_page_is_visited_again_by_one_worker(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
@@ -335,11 +333,9 @@ def test_each_page_is_visited_again_by_one_worker(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(some.integers(0, 2**32))
-@example(1042)  # what its finder tells of a page comes to a worker that has given its site on
+@settings(BY_CHANCE, max_examples=100)
+@BY_SEED
+@example(seed=1042)  # what its finder tells of a page comes to a worker that has given its site on
 def test_each_page_is_visited_again_by_one_worker_in_long_lives(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
@@ -347,12 +343,10 @@ def test_each_page_is_visited_again_by_one_worker_in_long_lives(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(some.integers(0, 2**32))
-@example(183903)  # of a site only that is heard what another worker fetched there
-@example(3205258977)  # what came to a worker goes on to a third one, whose disk is lost
+@settings(BY_CHANCE, max_examples=400)
+@BY_SEED
+@example(seed=183903)  # of a site only that is heard what another worker fetched there
+@example(seed=3205258977)  # what came to a worker goes on to a third one, whose disk is lost
 def test_no_url_is_lost_or_fetched_twice_in_long_lives(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
