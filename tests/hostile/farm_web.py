@@ -41,7 +41,9 @@ class FarmResolver(OverNames):
 class FarmWeb:
     """Serves a web, and notes the URLs of pages that are ``asked`` for, in order.
 
-    The first relevant page after so many, ``since``, also links to ``entry``.
+    The first relevant page after so many, ``since``, also links to ``entry``: one that wasn't asked
+    for before. A crawl asks for some pages again, to see whether the network lies, and what these
+    link to then isn't read.
     """
 
     def __init__(self, web: Web, entry: str = "", since: int = 0) -> None:
@@ -56,8 +58,9 @@ class FarmWeb:
                 found = web[kind_of(host_of(url))](url, Random(url)) if is_page else None
                 if found:
                     with one_at_a_time:
+                        is_new = url not in asked
                         asked.append(url)
-                        if entries and found.relevant and len(asked) > since:
+                        if entries and is_new and found.relevant and len(asked) > since:
                             found.links.append(entries.pop())
                 self.send_response(200 if found else 404)
                 body = _body(url, found) if found else b""
