@@ -28,7 +28,7 @@ from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.strategy import strategy
 from tests.frontier.redis_server import RedisServer
 
@@ -43,7 +43,7 @@ class Worker:
     """A worker in this process; ``cpu`` is what its frontier and exchange took, in seconds."""
 
     def __init__(self, url: str, folder: Path) -> None:
-        self.frontier = SqliteFrontier(folder / "frontier.db", strategy("adaptive"), {}, TERMS)
+        self.frontier = Frontier(folder / "frontier.db", strategy("adaptive"), {}, TERMS)
         self.post = Post(redis.Redis.from_url(url), "bench")
         member = join(self.frontier, self.post, folder.name, {})
         self._threads = ThreadPoolExecutor(1)

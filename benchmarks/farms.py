@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.settings import LSWC_MAX_UNPROVEN_SITES, LSWC_UNPROVEN_SHARE
 from lswc.strategy import strategy
 from tests.hostile.farms import TRAP, Crawl, blogs, expired, farm, honest, terms, trap
@@ -52,7 +52,7 @@ WEBS: dict[str, Web] = {
 def crawl(web: Web, delay: float, share: float, until: float = 1e9) -> Crawl:
     """Crawl a web until a time, or to the end."""
     made = terms(share, LSWC_MAX_UNPROVEN_SITES)
-    with closing(SqliteFrontier(MEMORY, strategy("adaptive"), {}, made)) as frontier:
+    with closing(Frontier(MEMORY, strategy("adaptive"), {}, made)) as frontier:
         return Crawl(frontier, web, delay=delay).run(1_000_000, until)
 
 
@@ -110,7 +110,7 @@ def blog_host() -> None:
     names = [f"blog-{number}.blogspot.com" for number in range(BLOGS)]
     for share in (1.0, LSWC_UNPROVEN_SHARE):
         made = terms(share, LSWC_MAX_UNPROVEN_SITES)
-        with closing(SqliteFrontier(MEMORY, strategy("adaptive"), {}, made)) as frontier:
+        with closing(Frontier(MEMORY, strategy("adaptive"), {}, made)) as frontier:
             done = Crawl(frontier, web).run(1_000_000)
             proven = sum(frontier.family_of(name) == () for name in names)
         most = done.time_of("blog", 9 * done.pages("blog") // 10)

@@ -29,7 +29,7 @@ from scrapy.utils.test import get_crawler
 
 from lswc.frontier.rules.contract import Terms
 from lswc.frontier.rules.visit import Offer, Visit
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.settings import LSWC_UNPROVEN_SHARE
 from lswc.strategy import Anchor, Facts, Locality, PageLanguage, Status, encode, strategy
 
@@ -85,7 +85,7 @@ def ours(
     ``share`` is that of the unproven sites: at 1 nothing is counted for it.
     """
     terms = Terms(unproven_share=share)
-    frontier = SqliteFrontier(folder / "frontier.db", strategy(spec), {}, terms)
+    frontier = Frontier(folder / "frontier.db", strategy(spec), {}, terms)
     _fill(frontier, 100 if introduces else hosts)
     start = perf_counter()
     found = new_sites(number) if introduces else pages(hosts, number)
@@ -99,7 +99,7 @@ def ours(
     return took
 
 
-def _fill(frontier: SqliteFrontier, hosts: int) -> None:
+def _fill(frontier: Frontier, hosts: int) -> None:
     servers = [f"www.host{host}.co.th" for host in range(hosts)]
     frontier.offer([Offer(f"http://{s}/", s, s, CODE, PageLanguage.TARGET, 0) for s in servers])
 

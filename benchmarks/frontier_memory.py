@@ -18,7 +18,7 @@ from scrapy import Request
 
 from benchmarks.frontier import CODE, scheduler
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.strategy import PageLanguage, strategy
 
 HOSTS = 50_000
@@ -39,7 +39,7 @@ def ours(number: int) -> tuple[int, int]:
     """Return resident bytes and file bytes with this many URLs pending."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frontier.db"
-        frontier = SqliteFrontier(path, strategy("lswc"), {})
+        frontier = Frontier(path, strategy("lswc"), {})
         before = resident()
         for first in range(0, number, BATCH):
             pages = [url(page) for page in range(first, first + BATCH)]

@@ -19,7 +19,7 @@ from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.lab.simulator.hours import InHours
 from lswc.lab.simulator.timed import Pace, TimedSimulation
 from lswc.lab.trace.format import Trace
@@ -42,7 +42,7 @@ LOOKS = ("#0b6e75", "#d62728", "#7b3fa0", "#c47f00")
 class Worker:
     """A worker, and how many of its requests are under way."""
 
-    frontier: SqliteFrontier
+    frontier: Frontier
     exchange: Exchange
     under_way: int = 0
 
@@ -56,7 +56,7 @@ class Shared:
         post = MemoryPost()
         self.workers = []
         for one in range(number):
-            frontier = SqliteFrontier(MEMORY, strategy(named), {}, terms)
+            frontier = Frontier(MEMORY, strategy(named), {}, terms)
             member = join(frontier, post, f"worker {one}", {})  # type: ignore[arg-type]
             exchange = Exchange(frontier, post, member, at_once, lambda: self.now)  # type: ignore[arg-type]
             self.workers.append(Worker(frontier, exchange))

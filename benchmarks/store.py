@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.large_web import TERMS, Crawl, Web, loaded
 from lswc.crawl.commits import SAVE_BYTES, SAVE_SECONDS
 from lswc.frontier.rules.visit import keys
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Timed:
     ``cpu`` is what they took of this thread's processor.
     """
 
-    def __init__(self, frontier: SqliteFrontier) -> None:
+    def __init__(self, frontier: Frontier) -> None:
         self.frontier = frontier
         self.begin()
 
@@ -95,9 +95,9 @@ class Timed:
             self.long[name] += took > LONG
 
 
-def opened(path: Path) -> SqliteFrontier:
+def opened(path: Path) -> Frontier:
     """Open the file, a new one if there is none."""
-    return SqliteFrontier(path, strategy("adaptive"), {}, TERMS)
+    return Frontier(path, strategy("adaptive"), {}, TERMS)
 
 
 def load(path: Path, web: Web) -> None:
@@ -194,7 +194,7 @@ def measured(given: argparse.Namespace, path: Path) -> None:
     say(f"start again: {perf_counter() - start:.2f} s, CPU {process_time() - cpu:.2f} s")
 
 
-def print_where(path: Path, frontier: SqliteFrontier, crawl: Crawl, pages: int = 500) -> None:
+def print_where(path: Path, frontier: Frontier, crawl: Crawl, pages: int = 500) -> None:
     """Print of what tables and indexes the file's pages are that some visits write."""
     log = Path(f"{path}-wal")
     timed, crawl.frontier = crawl.frontier, frontier  # nothing is made durable meanwhile

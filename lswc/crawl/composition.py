@@ -116,7 +116,7 @@ class Parts:
             self.pages.paragraphs.close()
         if self.shared is not None:
             self.shared.close()
-        self.frontier.close(self.commits.visits.values())
+        self.frontier.close()
 
 
 def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:

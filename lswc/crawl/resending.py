@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from lswc.crawl.configuration import Crawl
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 PAGES = 50
 """Pages whose links are offered in one step."""
 
 
-def resent(crawl: Crawl, frontier: SqliteFrontier, parts: Collection[int]) -> Iterator[bool]:
+def resent(crawl: Crawl, frontier: Frontier, parts: Collection[int]) -> Iterator[bool]:
     """Offer the links to sites of these parts again, and the seeds, some in each step.
 
     They have the facts that they had, as far as the log tells. Raises LswcError.

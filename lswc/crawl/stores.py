@@ -9,8 +9,7 @@ from lswc.crawl.web import seconds_a_day
 from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier
 from lswc.frontier.rules.contract import Terms, patience_of
-from lswc.frontier.rules.experience import taught_by
-from lswc.frontier.store import report as sqlite_report
+from lswc.frontier.store.report import taught_by
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -65,9 +64,8 @@ def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
         from lswc.crawl import workers
 
         return workers.read_experience(crawl, settings)
-    folder = Path(crawl.experience)
-    opened = sqlite_report.opened(folder / FRONTIER_FILE)
-    return taught_by(folder, opened, crawl.language.tag, crawl.strategy.value)
+    path = Path(crawl.experience) / FRONTIER_FILE
+    return taught_by(path, crawl.language.tag, crawl.strategy.value)
 
 
 def seen_paragraphs_of(crawl: Crawl) -> SeenParagraphs | None:

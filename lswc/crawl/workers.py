@@ -28,7 +28,7 @@ from lswc.frontier.exchange.post import Post
 from lswc.frontier.exchange.status import summed
 from lswc.frontier.rules.contract import FrontierError
 from lswc.frontier.rules.experience import check_source
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control.redis_store import InMail
 from lswc.guest.shared_slots import SharedSlots
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.crawl.configuration import Crawl
-    from lswc.frontier import Frontier
     from lswc.frontier.exchange.post import Mail
     from lswc.strategy import Experience
 
@@ -135,7 +134,7 @@ def name_of(crawl: Crawl, settings: BaseSettings) -> str:
 
 def share(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Shared:
     """Become a worker of the crawl ``LSWC_REDIS_KEY``, or begin it. Raises LswcError."""
-    if not isinstance(frontier, SqliteFrontier):
+    if not isinstance(frontier, Frontier):
         raise TypeError(f"{frontier} has no file")
     post = connect(settings, name_of(crawl, settings))
     worker = f"{gethostname()}:{crawl.folder.resolve()}"

@@ -1,11 +1,11 @@
-"""URLs and server counters, which change together: one contract, and its stores."""
+"""URLs and server counters, which change together: one SQLite file a worker."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.frontier.rules.contract import DEFAULTS, Frontier, FrontierError, Terms
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.rules.contract import DEFAULTS, FrontierError, Terms
+from lswc.frontier.store.frontier import MEMORY, Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,4 +52,4 @@ def open_frontier(
     if store not in ("sqlite", MEMORY) and not names_redis(store):
         raise FrontierError(f"LSWC_FRONTIER={store!r} isn't one of: sqlite, {MEMORY}, redis://...")
     path = MEMORY if store == MEMORY else folder / FRONTIER_FILE
-    return SqliteFrontier(path, strategy, identity, terms)
+    return Frontier(path, strategy, identity, terms)

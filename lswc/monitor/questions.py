@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier.exchange.post import Post
-    from lswc.frontier.rules.report import Reader
+    from lswc.frontier.store.report import Reader
 
 LONGEST = 20_000
 """Bytes of a question."""

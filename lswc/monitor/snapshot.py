@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lswc.frontier.rules.harvest import Forecast, Group, by_group, forecast
-from lswc.frontier.rules.report import Completion, Family, Freshness, Queue, completion
+from lswc.frontier.rules.report import Completion, Family, Freshness, Queue
 from lswc.guest.pageless import Without
 from lswc.outcomes import OF_REQUISITE, Outcome, is_left_out
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.rules.contract import Counts
     from lswc.frontier.rules.harvest import CellHarvest
-    from lswc.frontier.rules.report import Reader
+    from lswc.frontier.store.report import Reader
     from lswc.guest.control import Control
     from lswc.strategy import Strategy
 
@@ -326,7 +326,7 @@ def counted(frontier: Reader, top: int) -> Snapshot:
         longest=report.queues,
         largest=report.largest,
         families=tuple(frontier.families(top)),
-        completion=completion(frontier, top),
+        completion=frontier.completion(top),
     )
 
 

@@ -14,7 +14,7 @@ from lswc.archive.archive import HELD, Archive, FileSizes
 from lswc.archive.cdxj import entries
 from lswc.archive.url_history import history
 from lswc.frontier.rules.visit import Attempt, Exchange, Offer, Record, Visit
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.archive.reading import records
 
@@ -42,7 +42,7 @@ def test_empty_answers_count_too(head: int) -> None:
 
 def visits(body: bytes) -> Iterator[Visit]:
     """Yield visits of three URLs with the same body."""
-    frontier = SqliteFrontier(MEMORY, strategy("bfs"), {})
+    frontier = Frontier(MEMORY, strategy("bfs"), {})
     servers = ("a", "b", "c")
     frontier.offer([Offer(f"http://{s}/", s, s, SEED, PageLanguage.TARGET, 0) for s in servers])
     for _ in servers:

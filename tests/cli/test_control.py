@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control import InFolder, read
 from lswc.guest.control.redis_store import InRedis
 from lswc.guest.control.toml_text import parsed
@@ -31,7 +31,7 @@ def said(*arguments: str) -> str:
 
 
 def test_what_is_said_is_kept_and_shown(tmp_path: Path) -> None:
-    SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
+    Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
     crawl = str(tmp_path)
     assert "Nothing is said" in said(crawl)
     assert "example.co.th: block = true" in said(
@@ -75,7 +75,7 @@ def test_what_is_said_is_kept_and_shown(tmp_path: Path) -> None:
     ],
 )
 def test_each_word_can_be_taken_back(tmp_path: Path, words: list[str], becomes: str) -> None:
-    SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
+    Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
     said(str(tmp_path), *words)
     assert read(InFolder(tmp_path)) == parsed(becomes)
     unset = [words[1], *words[3:]] if words[0] == "set" else words[1:]
@@ -85,7 +85,7 @@ def test_each_word_can_be_taken_back(tmp_path: Path, words: list[str], becomes: 
 
 def test_it_is_said_to_all_workers(tmp_path: Path, redis_server: RedisServer) -> None:
     client = Redis.from_url(redis_server.url)
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    frontier = Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
     shared(frontier, client, "control-command", tmp_path)
     frontier.close()
     said(redis_server.url, "--key", "control-command", "block", "a.th", "--why", "a mail")
@@ -110,7 +110,7 @@ def test_it_is_said_to_all_workers(tmp_path: Path, redis_server: RedisServer) ->
 def test_mistakes_are_one_line(
     tmp_path: Path, redis_server: RedisServer, arguments: list[str], says: str
 ) -> None:
-    SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
+    Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
     given = [word.format(crawl=tmp_path, redis=redis_server.url) for word in arguments]
     done = run([*SCRAPY, "control", *given])
     assert done.returncode == 2

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.one_worker import shared
 from tests.scenarios.site import SCRAPY, run
@@ -19,7 +19,6 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.rules.contract import Frontier
     from tests.frontier.redis_server import RedisServer
 
 IDENTITY = {"language": "th", "strategy": "bfs"}
@@ -55,14 +54,14 @@ def check(output: str) -> None:
 
 
 def test_every_reason_is_shown(tmp_path: Path) -> None:
-    fill(SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY))
+    fill(Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY))
     check(shown(str(tmp_path)))
 
 
 def test_every_reason_is_shown_of_a_crawl_in_redis(
     tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    frontier = Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
     shared(frontier, Redis.from_url(redis_server.url), "frontier-command", tmp_path)
     fill(frontier)
     check(shown(redis_server.url, "--key", "frontier-command"))

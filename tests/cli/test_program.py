@@ -18,7 +18,7 @@ from scrapy.utils.project import ENVVAR
 from lswc import __version__
 from lswc.cli import commands, program
 from lswc.cli.reference import completions
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.lock import lock
 from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.stored import StoredInFolders
@@ -271,7 +271,7 @@ def test_a_watch_serves_one_crawl_or_a_folder_of_them(
 ) -> None:
     folder = tmp_path / "crawls" / "th"
     folder.mkdir(parents=True)
-    SqliteFrontier(folder / "frontier.db", strategy("bfs"), {"language": "th"}).close()
+    Frontier(folder / "frontier.db", strategy("bfs"), {"language": "th"}).close()
     (folder / "settings.json").write_text('{"language": "th"}')
     served: list[tuple[object, ...]] = []
     monkeypatch.setattr("lswc.monitor.page.server.serve", lambda *given: served.append(given))

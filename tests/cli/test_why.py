@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 from lswc.cli.commands.why import Command, _show
 from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.rules.contract import Terms
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.report import opened as opened_file
 from lswc.monitor.story import story
 from lswc.outcomes import Outcome
@@ -91,7 +91,7 @@ def test_a_page_that_is_visited_again_tells_when_it_is_due(
     path, url = again / FRONTIER_FILE, "http://www.one.co.th/"
     with opened_file(path) as reader:
         chosen = reader.strategy
-    with closing(SqliteFrontier(path, chosen, {"language": "th"}, Terms(revisit=1.0))) as frontier:
+    with closing(Frontier(path, chosen, {"language": "th"}, Terms(revisit=1.0))) as frontier:
         frontier.reopen([url], frontier.lengths())
         lease = frontier.lease_among(["www.one.co.th"], 0.0)
         assert lease is not None

@@ -25,7 +25,7 @@ from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
 from lswc.frontier.rules.contract import site_of
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.guest.shared_slots import SharedSlots
 from lswc.guest.slots import Group
 from lswc.strategy import SEED, PageLanguage, strategy
@@ -171,7 +171,7 @@ class Worker:
 
     def __init__(self, settings: Settings, name: str) -> None:
         self.now = 0.0
-        self.frontier = SqliteFrontier(MEMORY, strategy("adaptive"), {})
+        self.frontier = Frontier(MEMORY, strategy("adaptive"), {})
         post = connect(settings, "lswc:th")
         wait_until(lambda: self._is_there(post))
         member = join(self.frontier, post, name, {})

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 
 def shared(
-    frontier: SqliteFrontier,
+    frontier: Frontier,
     client: Redis,
     name: str,
     folder: Path,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lswc.frontier.rules.contract import Caps, Terms
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, Unit, strategy
 from tests.visits import ended
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.rules.contract import Frontier
     from lswc.frontier.rules.visit import Lease
 
     Open = Callable[[str, Caps], AbstractContextManager[Frontier]]
@@ -34,7 +33,7 @@ made = cache(strategy)
 
 @pytest.fixture(scope="module")
 def store() -> Open:
-    return lambda spec, caps: closing(SqliteFrontier(MEMORY, made(spec), {}, Terms(caps=caps)))
+    return lambda spec, caps: closing(Frontier(MEMORY, made(spec), {}, Terms(caps=caps)))
 
 
 @st.composite

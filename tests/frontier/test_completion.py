@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.frontier.rules.contract import Caps, Terms
-from lswc.frontier.rules.report import completion
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store import report as sqlite_report
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
@@ -19,7 +18,6 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier.rules.contract import Frontier
     from lswc.frontier.rules.report import Completion
 
 HOW = {
@@ -55,9 +53,9 @@ def offer(server: str, number: int) -> Offer:
 @pytest.fixture
 def told(tmp_path: Path) -> Completion:
     path, terms = tmp_path / "frontier.db", Terms(caps=Caps(server=4))
-    fill(SqliteFrontier(path, strategy("bfs"), {"strategy": "bfs"}, terms))
+    fill(Frontier(path, strategy("bfs"), {"strategy": "bfs"}, terms))
     with sqlite_report.opened(path) as reader:
-        return completion(reader)
+        return reader.completion()
 
 
 def test_servers_by_how_they_ended(told: Completion) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lswc.frontier.rules.contract import FrontierError
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import (
     GUESS,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from lswc.frontier.rules.contract import Frontier
     from lswc.strategy import Strategy
 
 
@@ -58,7 +57,7 @@ class Open(Protocol):
 
 
 def sqlite(path: Path, strategy: Strategy, identity: dict[str, str]) -> Frontier:
-    return SqliteFrontier(path / "frontier.db", strategy, identity)
+    return Frontier(path / "frontier.db", strategy, identity)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from lswc.frontier.rules.contract import Caps, Share, Terms
 from lswc.frontier.rules.report import Family
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, Support, strategy
 from lswc.strategy.families import URLS
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from lswc.frontier.rules.contract import Frontier
-
     Open = Callable[..., AbstractContextManager[Frontier]]
 
 QUARTER = Terms(unproven_share=0.25, small_family=0)
@@ -30,7 +28,7 @@ QUARTER = Terms(unproven_share=0.25, small_family=0)
 
 @pytest.fixture(scope="module")
 def store() -> Open:
-    return lambda terms, name="bfs": closing(SqliteFrontier(MEMORY, strategy(name), {}, terms))
+    return lambda terms, name="bfs": closing(Frontier(MEMORY, strategy(name), {}, terms))
 
 
 def offers(*urls: str, code: int = 1) -> list[Offer]:
@@ -214,9 +212,9 @@ def test_no_more_unproven_sites_wait_than_may_and_known_ones_are_taken(store: Op
 
 def test_a_crawl_goes_on_with_its_families(tmp_path: object) -> None:
     path = f"{tmp_path}/frontier.db"
-    with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
         grown(frontier)
-    with closing(SqliteFrontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), {}, QUARTER)) as frontier:
         assert frontier.families(5) == [Family("a.com", 3, 1, "c.com", 3)]
         assert frontier._file.lines.families.sites == {1 + 1: 2}
 

@@ -11,7 +11,7 @@ import pytest
 from lswc.cli.commands.why import _of_held
 from lswc.frontier.rules.contract import Terms
 from lswc.frontier.store import report as sqlite_report
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.report import opened
 from lswc.strategy import LISTING, strategy
 from lswc.strategy.revisits import FIRST_CHANGES, SHAPE
@@ -145,7 +145,7 @@ def test_what_is_known_of_a_page_is_told_in_seconds_of_any_day(tmp_path: Path) -
     now, day = 1_000_000.0, 10.0
     terms = Terms(revisit=1.0, day=day, clock=lambda: now)
     path = tmp_path / "frontier.db"
-    with closing(SqliteFrontier(path, strategy("bfs"), {"language": "th"}, terms)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), {"language": "th"}, terms)) as frontier:
         crawl = Crawl(lambda _: frontier, 1.0)
         crawl.now = now
         crawl.begin("http://a/1")

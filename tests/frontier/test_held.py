@@ -12,7 +12,7 @@ import pytest
 
 from lswc.frontier.rules.contract import Terms
 from lswc.frontier.rules.held import Became, Claim, Claims, became
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
 from tests.visits import ended
@@ -30,7 +30,7 @@ DAY = 86_400.0
 class Crawl:
     """A frontier, and the time of both of its clocks, in seconds."""
 
-    def __init__(self, open_frontier: Callable[[Terms], SqliteFrontier], budget: float) -> None:
+    def __init__(self, open_frontier: Callable[[Terms], Frontier], budget: float) -> None:
         self.now = 1_000 * DAY
         self.jumped = 0.0  # of the clock on the wall
         self._open, self._budget = open_frontier, budget
@@ -76,11 +76,11 @@ class Crawl:
         return dict(self.f.counts().tally.get(kind, {}))
 
 
-Open = Callable[[str, Terms], SqliteFrontier]
+Open = Callable[[str, Terms], Frontier]
 
 
-def sqlite(path: Path, spec: str, terms: Terms) -> SqliteFrontier:
-    return SqliteFrontier(path / "frontier.db", strategy(spec), {"language": "th"}, terms)
+def sqlite(path: Path, spec: str, terms: Terms) -> Frontier:
+    return Frontier(path / "frontier.db", strategy(spec), {"language": "th"}, terms)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def store(tmp_path: Path) -> Open:
 def begin(store: Open) -> Iterator[Callable[..., Crawl]]:
     with ExitStack() as stack:
 
-        def opened(terms: Terms) -> SqliteFrontier:
+        def opened(terms: Terms) -> Frontier:
             stack.pop_all().close()
             return stack.enter_context(closing(store("soft_focused", terms)))
 

@@ -10,11 +10,10 @@ import pytest
 
 from lswc.frontier.rules import contract
 from lswc.frontier.rules.contract import AWAITED, FrontierError, Terms
-from lswc.frontier.rules.experience import taught_by
 from lswc.frontier.rules.harvest import CellHarvest, forecast, wilson
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store import report as sqlite_report
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
+from lswc.frontier.store.report import taught_by
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, adaptive, strategy
 from tests.visits import ended
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.frontier.rules.contract import Frontier
     from lswc.frontier.rules.visit import Lease
 
 ADAPTIVE = strategy("adaptive")
@@ -63,7 +61,7 @@ def frontier(tmp_path: Path) -> Iterator[Open]:
             identity = {"language": "th", "strategy": chosen.name}
             terms = Terms(haste=haste, experience=experience)
             (tmp_path / name).mkdir(exist_ok=True)
-            store = SqliteFrontier(tmp_path / name / "frontier.db", chosen, identity, terms)
+            store = Frontier(tmp_path / name / "frontier.db", chosen, identity, terms)
             return stack.enter_context(closing(store))
 
         yield opened
@@ -74,8 +72,7 @@ def learned(tmp_path: Path) -> Callable[[str], Experience]:
     """Return a function that reads what the crawl of a name learned."""
 
     def read(name: str, language: str = "th") -> Experience:
-        path = tmp_path / name / "frontier.db"
-        return taught_by(path.parent, sqlite_report.opened(path), language)
+        return taught_by(tmp_path / name / "frontier.db", language)
 
     return read
 
@@ -310,7 +307,7 @@ def test_experience_that_does_not_fit_is_refused(
     with pytest.raises(FrontierError, match="LSWC_VALUE was another"):
         learned("text")
     with pytest.raises(FrontierError, match="doesn't exist"):
-        taught_by(tmp_path, sqlite_report.opened(tmp_path / "none"), "th")
+        taught_by(tmp_path / "none", "th")
 
 
 def test_a_fixed_order_says_what_to_expect_too(frontier: Open) -> None:

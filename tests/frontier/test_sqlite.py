@@ -11,10 +11,9 @@ import pytest
 
 from lswc.errors import StorageError
 from lswc.frontier.rules.contract import Caps, FrontierError, Terms
-from lswc.frontier.rules.report import completion
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store import servers
-from lswc.frontier.store.frontier import SqliteFrontier, open_existing
+from lswc.frontier.store.frontier import Frontier, open_existing
 from lswc.frontier.store.report import opened
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, Experience, PageLanguage, Pages, strategy
@@ -29,16 +28,16 @@ IDENTITY = {"language": "th"}
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
     with (
-        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)),
+        closing(Frontier(path, strategy("bfs"), IDENTITY)),
         pytest.raises(FrontierError, match="another process"),
     ):
-        SqliteFrontier(path, strategy("bfs"), IDENTITY)
+        Frontier(path, strategy("bfs"), IDENTITY)
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "frontier.db").write_bytes(b"something else entirely" * 100)
     with pytest.raises(FrontierError, match="not a frontier of lswc"):
-        SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+        Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
 
 
 def test_a_lock_of_another_program_is_waited_for(
@@ -46,7 +45,7 @@ def test_a_lock_of_another_program_is_waited_for(
 ) -> None:
     path = tmp_path / "frontier.db"
     with (
-        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier,
+        closing(Frontier(path, strategy("bfs"), IDENTITY)) as frontier,
         closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other,
     ):
         frontier._file.db.execute("PRAGMA busy_timeout = 20")
@@ -70,7 +69,7 @@ def test_what_a_failed_write_brought_is_forgotten(tmp_path: Path) -> None:
         return Offer(f"http://{server}/", server, server, SEED, PageLanguage.TARGET, 0)
 
     with (
-        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier,
+        closing(Frontier(path, strategy("bfs"), IDENTITY)) as frontier,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
         frontier.offer([of("seed")])
@@ -94,7 +93,7 @@ def test_what_a_failed_write_brought_is_forgotten(tmp_path: Path) -> None:
 def test_a_store_that_fails_says_so_whatever_is_asked_of_it(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
     with (
-        closing(SqliteFrontier(path, strategy("server_aggressive:T=1"), IDENTITY)) as frontier,
+        closing(Frontier(path, strategy("server_aggressive:T=1"), IDENTITY)) as frontier,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
         frontier.offer([Offer("http://a/", "a", "a", SEED, PageLanguage.TARGET, 0)])
@@ -122,13 +121,13 @@ def test_a_store_that_fails_says_so_whatever_is_asked_of_it(tmp_path: Path) -> N
 def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
 
-    def grow(frontier: SqliteFrontier, first: int) -> None:
+    def grow(frontier: Frontier, first: int) -> None:
         urls = [f"http://a.example/{page}" for page in range(first, first + 100)]
         server = "a.example"
         frontier.offer([Offer(u, server, server, SEED, PageLanguage.TARGET, 0) for u in urls])
 
     with (
-        closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier,
+        closing(Frontier(path, strategy("bfs"), IDENTITY)) as frontier,
         closing(sqlite3.connect(path, isolation_level=None)) as reader,
     ):
         grow(frontier, 0)
@@ -154,14 +153,14 @@ def test_what_was_passed_over_for_a_busy_server_is_leased_after_a_restart(tmp_pa
     def of(server: str, page: str) -> Offer:
         return Offer(f"http://{server}/{page}", server, server, SEED, PageLanguage.TARGET, 0)
 
-    with closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), IDENTITY)) as frontier:
         frontier.offer([of("a", "1"), of("a", "2"), of("b", "1")])
         busy, other = frontier.lease(0.0), frontier.lease(0.0)
         assert busy is not None
         assert other is not None
         assert (busy.server, other.server) == ("a", "b")
         assert frontier.commit(ended(other))
-    with closing(SqliteFrontier(path, strategy("bfs"), IDENTITY)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), IDENTITY)) as frontier:
         found = []
         while (lease := frontier.lease(0.0)) is not None:
             found.append(lease.url)
@@ -175,7 +174,7 @@ def test_a_frontier_is_opened_as_the_crawl_that_it_is(tmp_path: Path, name: str)
     identity = {"language": "th", "strategy": name}
     terms = Terms(experience=Experience({1: Pages(8, 6)}, Pages(8, 6)))
     urls = {f"http://a.example/{page}": "a.example" for page in range(3)}
-    with closing(SqliteFrontier(path, strategy(name), identity, terms)) as begun:
+    with closing(Frontier(path, strategy(name), identity, terms)) as begun:
         begun.offer(
             [Offer(url, host, host, SEED, PageLanguage.TARGET, 0) for url, host in urls.items()]
         )
@@ -195,7 +194,7 @@ def test_beyond_a_cap_what_a_learned_order_expects_least_of_is_discarded(tmp_pat
     taught = Experience({bad: Pages(40, 0), good: Pages(40, 40)}, Pages(80, 40))
     terms = Terms(caps=Caps(server=2), experience=taught)
     identity = {"language": "th", "strategy": "adaptive"}
-    with closing(SqliteFrontier(tmp_path / "frontier.db", chosen, identity, terms)) as frontier:
+    with closing(Frontier(tmp_path / "frontier.db", chosen, identity, terms)) as frontier:
         frontier.offer(
             [
                 Offer(f"http://a.example/{n}", "a.example", "a.example", codes[cell],
@@ -208,7 +207,7 @@ def test_beyond_a_cap_what_a_learned_order_expects_least_of_is_discarded(tmp_pat
 
 def test_a_server_whose_quota_is_raised_is_cut_no_more(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
-    with closing(SqliteFrontier(path, strategy("bfs"), IDENTITY | {"strategy": "bfs"})) as frontier:
+    with closing(Frontier(path, strategy("bfs"), IDENTITY | {"strategy": "bfs"})) as frontier:
         for page in range(2):
             url = f"http://a.example/{page}"
             frontier.offer([Offer(url, "a.example", "a.example", SEED, PageLanguage.TARGET, 0)])
@@ -216,19 +215,19 @@ def test_a_server_whose_quota_is_raised_is_cut_no_more(tmp_path: Path) -> None:
             assert lease is not None
             frontier.commit(ended(lease, Outcome.SERVER_PAGES))
         with opened(path) as reader:
-            assert completion(reader).cut == (("a.example", Outcome.SERVER_PAGES, 2),)
+            assert reader.completion().cut == (("a.example", Outcome.SERVER_PAGES, 2),)
         assert frontier.retry([Outcome.SERVER_PAGES], lambda url, _: url.endswith("1")) == 1
         with opened(path) as reader:
-            assert completion(reader).cut == (("a.example", Outcome.SERVER_PAGES, 1),)
+            assert reader.completion().cut == (("a.example", Outcome.SERVER_PAGES, 1),)
         assert frontier.retry([Outcome.SERVER_PAGES]) == 1
         with opened(path) as reader:
-            assert completion(reader).cut == ()
+            assert reader.completion().cut == ()
 
 
 def test_a_second_try_that_went_well_is_forgotten(tmp_path: Path) -> None:
     path, url = tmp_path / "frontier.db", "http://a.example/"
     identity = IDENTITY | {"strategy": "bfs"}
-    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), identity)) as frontier:
         frontier.offer([Offer(url, "a.example", "a.example", SEED, PageLanguage.TARGET, 0)])
         lease = frontier.lease(0.0)
         assert lease is not None
@@ -239,7 +238,7 @@ def test_a_second_try_that_went_well_is_forgotten(tmp_path: Path) -> None:
         assert (again.url, again.tries) == (url, 1)
         frontier.commit(ended(again))
         assert frontier.retry([Outcome.TIMEOUT]) == frontier.later == frontier.unfinished == 0
-    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), identity)) as frontier:
         assert frontier.later == frontier.unfinished == 0
         assert frontier.reopen([url], {}) == 1
         anew = frontier.lease(0.0)

@@ -24,7 +24,7 @@ from lswc.errors import StorageError
 from lswc.frontier.rules import contract
 from lswc.frontier.rules.contract import Caps, Terms
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.report import opened
 from lswc.outcomes import Outcome
 from lswc.strategy import (
@@ -106,7 +106,7 @@ class Counted(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.held: list[Lease] = []
-        self.frontier = SqliteFrontier(self.path, self.strategy, {}, self.terms)
+        self.frontier = Frontier(self.path, self.strategy, {}, self.terms)
 
     def by_unit(self, found: list[Offer]) -> list[Offer]:
         return [o._replace(unit=o.server) for o in found] if self.by_server else found
@@ -208,7 +208,7 @@ class Counted(RuleBasedStateMachine):
         lines = self.frontier._file.lines
         cells, unproven, of_servers = Counter[int](), Counter[int](), Counter[int]()
         for server, line, _, number in recounted:
-            cell = lines.cell(server, line)
+            cell = lines.cell_of(line, lines.sizes.place[server])
             cells[cell] += number
             of_servers[server] += number
             if cell < REQUISITES and lines.family(server, cell):

@@ -10,7 +10,7 @@ import pytest
 from lswc.frontier.rules.contract import FULL, Caps, FrontierError, Terms, VersionError
 from lswc.frontier.rules.report import Queue, Standing
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.report import lengths, opened
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.visits import ended
@@ -26,7 +26,7 @@ def offer(server: str, page: int, code: int = SEED) -> Offer:
 
 def test_report_reads_a_frontier_in_use(tmp_path: Path) -> None:
     path = tmp_path / "frontier.db"
-    frontier = SqliteFrontier(path, strategy("bfs"), {"language": "th", "strategy": "bfs"})
+    frontier = Frontier(path, strategy("bfs"), {"language": "th", "strategy": "bfs"})
     frontier.offer([offer("a.example", page) for page in range(3)])
     frontier.offer([offer("b.example", page) for page in range(5)])
     lease = frontier.lease(0.0)
@@ -48,7 +48,7 @@ def test_what_is_known_of_a_server_and_of_a_url(tmp_path: Path) -> None:
     chosen = strategy("soft_focused")
     identity = {"language": "th", "strategy": chosen.name}
     near, far = (next(c for c in range(SEED) if chosen.cell(c, 0) == tier) for tier in (0, 1))
-    frontier = SqliteFrontier(path, chosen, identity, Terms(caps=Caps(server=5)))
+    frontier = Frontier(path, chosen, identity, Terms(caps=Caps(server=5)))
     frontier.offer([offer("a.example", page, far) for page in range(3)])
     frontier.offer([offer("a.example", page, near) for page in (7, 8)])
     frontier.offer([offer("a.example", page, far) for page in (10, 11)])
@@ -88,7 +88,7 @@ def test_a_frontier_of_another_version_is_named_as_that(
     tmp_path: Path, format_: str, name: str
 ) -> None:
     path = tmp_path / "frontier.db"
-    SqliteFrontier(path, strategy("bfs"), {"language": "th", "strategy": "bfs"}).close()
+    Frontier(path, strategy("bfs"), {"language": "th", "strategy": "bfs"}).close()
     assert lengths(path) == {}
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE about SET value = ? WHERE key = 'format'", (format_,))
@@ -106,7 +106,7 @@ def test_servers_that_are_counted_a_few_at_a_time_are_all_counted(
     monkeypatch.setattr("lswc.frontier.store.lines.SLICE", few)
     path = tmp_path / "frontier.db"
     identity = {"language": "th", "strategy": "bfs"}
-    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), identity)) as frontier:
         for number in range(1, 8):
             frontier.offer([offer(f"s{number}.example", page) for page in range(number % 5)])
         with opened(path) as reader:
@@ -115,5 +115,5 @@ def test_servers_that_are_counted_a_few_at_a_time_are_all_counted(
         assert [(queue.server, queue.pending) for queue in report.queues] == [
             ("s4.example", 4), ("s3.example", 3), ("s2.example", 2),
         ]  # fmt: skip
-    with closing(SqliteFrontier(path, strategy("bfs"), identity)) as frontier:
+    with closing(Frontier(path, strategy("bfs"), identity)) as frontier:
         assert frontier.pending == 13

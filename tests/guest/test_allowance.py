@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lswc.frontier.rules.report import completion
 from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import InFolder, change
 from tests.crawl.running import SetUp
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from lswc.frontier.rules.report import Completion, Reader
+    from lswc.frontier.rules.report import Completion
+    from lswc.frontier.store.report import Reader
     from lswc.guest.control.store import Instructions
 
 SEEDS = [f"http://{name}.one.co.th/{n}" for name in ("a", "b") for n in range(4)]
@@ -36,7 +36,7 @@ class Store:
 
 def ended(opened: AbstractContextManager[Reader]) -> Completion:
     with opened as reader:
-        return completion(reader)
+        return reader.completion()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import Response
 
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.guest.admission import Reach
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import ControlInEffect
@@ -135,7 +135,7 @@ class Hosted:
         self.world = World()
         self.where = InFolder(folder)
         self.limits = Limits()
-        self.frontier = SqliteFrontier(":memory:", strategy("bfs"), {"language": "th"})
+        self.frontier = Frontier(":memory:", strategy("bfs"), {"language": "th"})
         control = ControlInEffect(self.where, lambda _: None)
         scope = Scope(0, 0)
         self.guest = Guest(

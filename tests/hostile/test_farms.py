@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import strategy
 from tests.hostile.farms import TRAP, Crawl, blogs, expired, farm, honest, terms, trap
@@ -31,7 +31,7 @@ LAST = 850
 
 def crawl(web: Web, delay: float, pages: int = 10_000, until: float = 1e9, **more: float) -> Crawl:
     made = terms(**more)  # type: ignore[arg-type]
-    with closing(SqliteFrontier(MEMORY, strategy("adaptive"), {}, made)) as frontier:
+    with closing(Frontier(MEMORY, strategy("adaptive"), {}, made)) as frontier:
         return Crawl(frontier, web, delay=delay).run(pages, until)
 
 
@@ -58,7 +58,7 @@ def test_without_a_share_the_trap_takes_all() -> None:
 
 def test_no_more_unproven_sites_wait_than_may() -> None:
     web = WEBS["trap"]
-    with closing(SqliteFrontier(MEMORY, strategy("adaptive"), {}, terms(sites=200))) as made:
+    with closing(Frontier(MEMORY, strategy("adaptive"), {}, terms(sites=200))) as made:
         Crawl(made, web).run(900)
         assert made.servers < 150
         assert made.tallies()["discarded"][Outcome.TOO_MANY_UNPROVEN] > 20
@@ -68,7 +68,7 @@ def test_honest_blogs_of_one_host_are_no_farm() -> None:
     """Each is a site of its own, and most are linked by two others that are proven."""
     number = 200
     web: Web = {"honest": honest(PAGES, blogs=number), "blog": blogs(number)}
-    with closing(SqliteFrontier(MEMORY, strategy("adaptive"), {}, terms())) as frontier:
+    with closing(Frontier(MEMORY, strategy("adaptive"), {}, terms())) as frontier:
         made = Crawl(frontier, web).run(10_000)
         names = [f"blog-{n}.blogspot.com" for n in range(number)]
         assert sum(frontier.family_of(name) == () for name in names) >= 0.95 * number

@@ -11,7 +11,7 @@ from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.outbox import State
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.monitor.course import Point
 from lswc.monitor.questions import Answering
 from lswc.monitor.snapshot import Worker as Process
@@ -41,7 +41,7 @@ class Worker:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.name = folder, name
         self.counted: list[str] = []
-        self.frontier = SqliteFrontier(folder / "frontier.db", strategy("adaptive"), {**IDENTITY})
+        self.frontier = Frontier(folder / "frontier.db", strategy("adaptive"), {**IDENTITY})
         member = join(self.frontier, crew.post, name, IDENTITY)  # type: ignore[arg-type]
         self.exchange = Exchange(self.frontier, crew.post, member, at_once, lambda: crew.now)  # type: ignore[arg-type]
         self.exchange.arrivals.saves = saves_at_once(self.frontier)

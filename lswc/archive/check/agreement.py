@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lswc.frontier import Frontier
-    from lswc.frontier.rules.report import Reader
+    from lswc.frontier.store.report import Reader
 
 SUMMARY = "summary.json"
 _FRONTIER = (FRONTIER_FILE, f"{FRONTIER_FILE}-wal", f"{FRONTIER_FILE}-shm")

@@ -23,7 +23,7 @@ from lswc.errors import StorageError
 from lswc.extras import require
 from lswc.frontier import FRONTIER_FILE, WORKER_FILE
 from lswc.frontier.rules.visit import Attempt, Visit, key, offer_like
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import RECORDED, Outcome, may_return
 from lswc.strategy import (
     LISTING,
@@ -82,7 +82,7 @@ def remake(crawl: Path, folder: Path) -> Remade:
         )
     kept = {str(name): str(value) for name, value in identity.items()}
     new = folder / FRONTIER_FILE
-    with closing(SqliteFrontier(new, strategy(kept["strategy"]), kept)) as frontier:
+    with closing(Frontier(new, strategy(kept["strategy"]), kept)) as frontier:
         remaking = _Remaking(crawl, frontier)
         remaking.all()
         frontier.reopen((), committed_lengths.lengths(crawl))
@@ -96,7 +96,7 @@ def remake(crawl: Path, folder: Path) -> Remade:
 class _Remaking:
     """Makes the visits of a crawl's log again in a new frontier."""
 
-    def __init__(self, crawl: Path, frontier: SqliteFrontier) -> None:
+    def __init__(self, crawl: Path, frontier: Frontier) -> None:
         self._crawl, self._frontier = crawl, frontier
         is_by_server = frontier.strategy.unit is Unit.SERVER
         unit = attrgetter("server") if is_by_server else directory

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.post import Entry, Mail
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 SAVED = 2.0
 """Seconds between two times at which what was taken is made to outlast a power cut, at least."""
@@ -24,9 +24,7 @@ class Arrivals:
     whether it is done.
     """
 
-    def __init__(
-        self, frontier: SqliteFrontier, others: Neighbours, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, frontier: Frontier, others: Neighbours, clock: Callable[[], float]) -> None:
         self._frontier, self._inbox, self._others = frontier, frontier.inbox, others
         self._clock = clock
         self.saves: Callable[[], bool] = self._save

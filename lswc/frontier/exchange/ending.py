@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lswc.frontier.exchange.arrivals import Arrivals
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.ownership import Ownership
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 STAYS = 90.0
 """Seconds that a worker with nothing to do waits for one that isn't running."""
@@ -24,7 +24,7 @@ class Ending:
 
     def __init__(
         self,
-        frontier: SqliteFrontier,
+        frontier: Frontier,
         others: Neighbours,
         arrivals: Arrivals,
         ownership: Ownership,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.joining import Membership
     from lswc.frontier.exchange.post import Mail, Post
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 BEAT = 1.0
 """Seconds between two statuses."""
@@ -58,7 +58,7 @@ class Exchange:
 
     def __init__(
         self,
-        frontier: SqliteFrontier,
+        frontier: Frontier,
         post: Post,
         membership: Membership,
         run: Callable[[Callable[[], Mail]], Future[Mail]],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lswc.frontier.exchange.post import Post
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 SEEN_ALIVE = 2.5
 """Seconds in which a worker that runs tells something anew."""
@@ -35,9 +35,7 @@ class Membership(NamedTuple):
     owners: Owners
 
 
-def join(
-    frontier: SqliteFrontier, post: Post, name: str, identity: Mapping[str, str]
-) -> Membership:
+def join(frontier: Frontier, post: Post, name: str, identity: Mapping[str, str]) -> Membership:
     """Go on as the worker that a frontier's file is of, or become one.
 
     ``identity`` is what all workers must agree on. The first worker has all sites, be they those of
@@ -124,7 +122,7 @@ def _gone_on(kept: Mapping[str, str], known: Owners | None, name: str) -> Member
     return Membership(worker, name, secrets.token_hex(8), b"", latest)
 
 
-def _begun(frontier: SqliteFrontier, post: Post, mark: bytes, name: str) -> Membership:
+def _begun(frontier: Frontier, post: Post, mark: bytes, name: str) -> Membership:
     """Begin a crawl, or become one more worker of the one that Redis has."""
     run = secrets.token_hex(8)
     while True:

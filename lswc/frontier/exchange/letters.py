@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.outbox import Sendable
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 MESSAGES, LINKS_TOGETHER = 200, 400
 """Messages to a worker that are read at once, and links of those that are sent, and taken,
@@ -29,7 +29,7 @@ class Letters:
     What was sent is sent again if the receiver says that it is missing, or if nobody knows.
     """
 
-    def __init__(self, frontier: SqliteFrontier, others: Neighbours) -> None:
+    def __init__(self, frontier: Frontier, others: Neighbours) -> None:
         self._frontier, self._outbox, self._others = frontier, frontier.outbox, others
         self.sent: dict[int, int] = {}
         self._links_sent: defaultdict[int, deque[tuple[int, int]]] = defaultdict(deque)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.exchange.neighbours import Neighbours
     from lswc.frontier.exchange.owners import Owners
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Ownership:
     """
 
     def __init__(
-        self, frontier: SqliteFrontier, others: Neighbours, name: str, clock: Callable[[], float]
+        self, frontier: Frontier, others: Neighbours, name: str, clock: Callable[[], float]
     ) -> None:
         self._frontier, self._outbox, self._inbox = frontier, frontier.outbox, frontier.inbox
         self._others, self._name, self._clock = others, name, clock

@@ -9,13 +9,11 @@ import json
 from typing import TYPE_CHECKING
 
 from lswc.frontier.rules.contract import FORMAT, FrontierError
-from lswc.strategy import Experience, ExperienceError, Value, adaptive, strategy
+from lswc.strategy import Experience, Value, adaptive, strategy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
 
-    from lswc.frontier.rules.report import Reader
     from lswc.strategy import Pages, Strategy
 
 
@@ -39,24 +37,6 @@ def identity_of(strategy: Strategy, identity: Mapping[str, str]) -> dict[str, st
     """Return what a crawl is, with the version of its store, and of its cells if it learns."""
     cells = {"cells": adaptive.SIGNATURE} if strategy.learns else {}
     return {**identity, **cells, "format": str(FORMAT)}
-
-
-def taught_by(
-    where: object,
-    opened: AbstractContextManager[Reader],
-    language: str,
-    value: Value = Value.PAGES,
-) -> Experience:
-    """Return what an earlier crawl can teach another one of that language, by what counts.
-
-    ``where`` names it to users. Raises FrontierError if it teaches nothing, or is damaged.
-    """
-    try:
-        with opened as reader:
-            check_source(reader.identity(), language, value)
-            return reader.experience()[0]
-    except (FrontierError, ExperienceError) as error:
-        raise FrontierError(f"LSWC_EXPERIENCE={where}: {error}") from error
 
 
 def check_source(found: Mapping[str, str], language: str, value: Value) -> None:

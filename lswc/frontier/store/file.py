@@ -17,7 +17,7 @@ from lswc.frontier.store.held_pages import HeldPages
 from lswc.frontier.store.leases import Choice, Leases
 from lswc.frontier.store.lines import Lines
 from lswc.frontier.store.lock import lock
-from lswc.frontier.store.report import SqliteReader, damaged
+from lswc.frontier.store.report import Reader, damaged
 from lswc.frontier.store.room import Room
 from lswc.frontier.store.saving import Saving, size_of
 from lswc.frontier.store.servers import Servers, Tallies
@@ -36,7 +36,7 @@ MEMORY = ":memory:"
 class File:
     """A frontier's file, or one in memory, and what is known of it.
 
-    It is opened for a strategy and an ``identity``, as ``SqliteFrontier`` says. ``loaded`` is
+    It is opened for a strategy and an ``identity``, as ``Frontier`` says. ``loaded`` is
     called when all was read of it again.
     """
 
@@ -82,7 +82,7 @@ class File:
         """Take what the file holds: when it is opened, and after a write that failed."""
         self.servers.forget()
         self.tallies.load()
-        self.order = SqliteReader(self.db, self.strategy).order()
+        self.order = Reader(self.db, self.strategy).order()
         self.lines.load(self.order.rank)
         self.urls.load()
         self.held.load()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from heapq import heappop, heappush
 from itertools import count
+from json import dumps
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,17 +13,20 @@ from lswc.frontier.exchange.outbox import MOST
 from lswc.frontier.rules.contract import BURST_OF_HASTE, Share, Terms, is_far_better
 from lswc.frontier.rules.visit import Lease
 from lswc.frontier.store.index import Line
+from lswc.frontier.store.lines import BEYOND
 from lswc.safety.server_limits import Taken
-from lswc.strategy import REQUISITES, PageLanguage
+from lswc.strategy import GUESSES, REQUISITES, PageLanguage
+from lswc.strategy.families import FAMILIES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from lswc.frontier.rules.held import Held
     from lswc.frontier.rules.visit import Visit
     from lswc.frontier.store.file import File
     from lswc.frontier.store.held_pages import HeldPages
+    from lswc.frontier.store.index import ReadyCells
     from lswc.frontier.store.lines import Lines
     from lswc.strategy import Order
 
@@ -119,6 +124,7 @@ class Choice:
         self._share = share
         self._waits, self._patience = terms.waits, terms.patience
         self._earned, self._spare = terms.spare, 0.0
+        self._only: Collection[int] | None = None
         self._unhasty_until = -inf
         self.elsewhere: int | None = None
         """The best cell of which other workers have a URL waiting."""
@@ -144,6 +150,80 @@ class Choice:
         if families.sites:  # else there is nothing to share
             self._share.leased(families.charged(self._lines.sizes.site(line.server)), others_wait)
         return line
+
+    def restrict(self, cells: Collection[int] | None) -> None:
+        """Let ``take`` find lines of these cells alone; None lifts that."""
+        self._only = cells
+
+    def _first_proven(self) -> Line | None:
+        """Return the proven sites' line whose oldest URL is next: of the best cell, among free
+        servers."""
+        if self._only is not None:
+            allowed = self._allowed(self._lines.ready)
+            return next(filter(None, map(self._lines.index.first, allowed)), None)
+        for cell in iter(self._lines.ready.first, None):
+            if (line := self._lines.index.first(cell)) is not None:
+                return line
+            self._lines.ready.remove(cell)
+        return None
+
+    def _allowed(self, cells: ReadyCells) -> list[int]:
+        found, only = cells.best(), self._only
+        return found if only is None else [cell for cell in found if cell in only]
+
+    def _first_apart(self, turn: int, may: Callable[[int], bool]) -> Line | None:
+        """Return the line of a family that ``may`` have it: of the best cell, the family after the
+        one whose ``turn`` was last, its oldest URL, among free servers.
+
+        None if none of the first FAMILIES may.
+        """
+        looked = 0
+        for cell in self._allowed(self._lines.apart):
+            found = False
+            for line in self._families_of(cell, turn):
+                found = True
+                looked += 1
+                if may(line.family):
+                    return line
+                if looked == FAMILIES:
+                    return None
+            if not found:
+                self._lines.apart.remove(cell)
+        return None
+
+    def _families_of(self, cell: int, turn: int) -> Iterator[Line]:
+        """Yield the first line in a cell of each family with a free server, by turns."""
+        next_of = self._lines.index.first
+        for first, last in ((turn, sys.maxsize), (0, turn)):
+            family = first
+            while (line := next_of(cell, family)) is not None and line.family <= last:
+                yield line
+                family = line.family
+
+    def _others_wait(self) -> bool:
+        """Tell whether URLs of proven sites wait, or are leased."""
+        waiting, unproven = self._lines.waiting, self._lines.unproven
+        return waiting.total() - sum(waiting[cell] for cell in BEYOND) > unproven.total()
+
+    def among(self, servers: Sequence[str]) -> Line | None:
+        """Return the best line of the first of these servers that is free and has one."""
+        rows = self._db.execute(
+            "SELECT name, id FROM server WHERE name IN (SELECT value FROM json_each(?))",
+            (dumps(list(servers)),),
+        )
+        number_of = dict(rows.fetchall())
+        for name in servers:
+            server = number_of.get(name)
+            if server is None or server in self._lines.index.busy:
+                continue
+            found = [line for line in self._lines.lines_of(server) if line.cell < REQUISITES]
+            if found:
+                return min(found, key=lambda line: (self._lines.rank(line.cell), line.seq))
+        return None
+
+    def requisite(self) -> Line | None:
+        """Return the line whose oldest requisite is next, among free servers; guesses are last."""
+        return self._lines.index.first(REQUISITES) or self._lines.index.first(GUESSES)
 
     def wait_till(self, then: float) -> None:
         """Let no URL be leased in haste until then, unless that was earned."""
@@ -179,18 +259,18 @@ class Choice:
         for longer than that.
         """
         lines, share, is_small = self._lines, self._share, self._lines.families.is_small
-        proven = lines.first()
+        proven = self._first_proven()
         if not lines.unproven:
             return proven, True
         if proven and share.credit < 1 - share.share and not lines.families.some_are_small:
             return proven, True
-        others_wait = proven is not None or lines.others_wait()
+        others_wait = proven is not None or self._others_wait()
 
         def may(family: int) -> bool:
             is_idle = proven is None and not lines.index.is_busy(family)
             return not others_wait or is_small(family) or is_idle or share.may(family)
 
-        line = lines.first_apart(share.turn, may)
+        line = self._first_apart(share.turn, may)
         if line is None or (
             proven is not None
             and (lines.rank(proven.cell), proven.seq) < (lines.rank(line.cell), line.seq)
@@ -247,7 +327,7 @@ class Leasing:
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
         """Lease what ``Frontier.lease_among`` does."""
-        return self._lease(now, lambda: self._file.lines.first_among(servers))
+        return self._lease(now, lambda: self._file.choice.among(servers))
 
     def lease_url(self, name: int) -> Lease | None:
         """Lease a URL by its key, whatever comes before it; None if it doesn't wait."""
@@ -260,14 +340,14 @@ class Leasing:
             if row is None or row[0] in file.leases.held:
                 return None
             seq, server, line = row
-            cell = file.lines.cell(server, line)
+            cell = file.lines.cell_of(line, file.lines.sizes.place[server])
             family = file.lines.family(server, cell)
             return self._hand_out(Line(server, line, cell, seq, family), 0.0)
 
     def lease_requisite(self, now: float) -> Lease | None:
         """Lease what ``Frontier.lease_requisite`` does."""
-        lines = self._file.lines
-        return self._lease(now, lambda: lines.first_requisite() if self._file.requisites else None)
+        choice = self._file.choice
+        return self._lease(now, lambda: choice.requisite() if self._file.requisites else None)
 
     def next_ready(self) -> float | None:
         """Return when it is worth another try."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from heapq import nlargest, nsmallest
-from json import dumps
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from lswc.frontier.store.index import Line, Ready, ReadyCells, Row
 from lswc.frontier.store.sites import Sizes
 from lswc.strategy import DISCARD, GUESSES, REQUISITES, Unit
 from lswc.strategy.facts import NO_PAGES
-from lswc.strategy.families import FAMILIES, UNPROVEN
+from lswc.strategy.families import UNPROVEN
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,10 +52,6 @@ _DELETE = "DELETE FROM line WHERE server = ? AND line = ?"
 _OLDEST = (
     "SELECT seq FROM url WHERE server = ? AND line = ? AND outcome IS NULL ORDER BY seq LIMIT 1"
 )
-_NEWEST = (
-    "SELECT seq, line FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
-    " ORDER BY seq DESC LIMIT ?"
-)
 _OF_DIRECTORY = (
     "SELECT code, line, min(seq), count(*) FROM url WHERE unit = ? AND outcome IS NULL"
     " GROUP BY code, line"
@@ -75,7 +69,8 @@ _LONGEST = (
 KEPT = 10_000
 """Lines that are known without a look into the file to be there, at most."""
 
-_BEYOND = (REQUISITES, GUESSES)
+BEYOND = (REQUISITES, GUESSES)
+"""Cells of what isn't a page: they are in no order with others."""
 
 
 def cell_of(strategy: Strategy, line: int, place: int) -> int:
@@ -120,7 +115,6 @@ class Lines:
         self._there: set[tuple[int, int]] = set()
         self._frozen: set[int] = set()
         self.leased: dict[int, tuple[int, int]] = {}
-        self._only: Collection[int] | None = None
 
     def load(self, rank: Callable[[int], Rank]) -> None:
         """Take what the file holds. ``rank`` gives a cell's rank as it is now."""
@@ -130,7 +124,7 @@ class Lines:
         self._find_leased(self.leased)
         self.sizes.load()
         rows = self._counted()
-        cells = self.waiting.keys() - _BEYOND
+        cells = self.waiting.keys() - BEYOND
         self.ready = ReadyCells(rank, cells)
         self.apart = ReadyCells(rank, self.unproven)
         self.occupied = ReadyCells(rank, cells)
@@ -246,7 +240,7 @@ class Lines:
     def _add(self, cells: Mapping[int, int], unproven: bool = False) -> None:
         """Count URLs by cell, and take it that their cells have some."""
         self.waiting.update(cells)
-        of_pages = cells.keys() - _BEYOND
+        of_pages = cells.keys() - BEYOND
         if unproven:
             self.unproven.update(cells)
             self.apart.add(*of_pages)
@@ -332,23 +326,6 @@ class Lines:
             found.append(Line(server, line, cell, seq, family_of(server, cell), number))
         return found
 
-    def discard(self, lines: Sequence[Line], most: int, leased: Collection[int]) -> int:
-        """Forget the newest URLs of lines of a server, so many at most; return how many.
-
-        Never one that is leased.
-        """
-        newest: list[tuple[int, int]] = []
-        for line in lines:  # one URL of a server may be leased
-            newest += self._db.execute(_NEWEST, (line.server, line.line, most + 1))
-        chosen = nlargest(most, (found for found in newest if found[0] not in leased))
-        for table in ("url", "later", "again"):
-            self._db.executemany(
-                f"DELETE FROM {table} WHERE seq = ?", [(seq,) for seq, _ in chosen]
-            )
-        for name, number in Counter(line for _, line in chosen).items():
-            self.take(lines[0].server, name, number)
-        return len(chosen)
-
     def line_of(self, code: int, place: int) -> int:
         """Return the line, of its server's, that a URL of this code belongs to."""
         return self.strategy.kind_of[code] if self.by_server else self.strategy.cell(code, place)
@@ -356,10 +333,6 @@ class Lines:
     def cell_of(self, line: int, place: int) -> int:
         """Return the cell of a line whose server is in that place."""
         return cell_of(self.strategy, line, place)
-
-    def cell(self, server: int, line: int) -> int:
-        """Return the cell of a server's line."""
-        return cell_of(self.strategy, line, self.sizes.place[server])
 
     def move(self, server: int, unit: int, place: int) -> int:
         """Put the URLs of a unit, which came into this place, into the cells that they belong to.
@@ -417,78 +390,6 @@ class Lines:
         self.take(server, line, number)
         return number if cell == DISCARD else 0
 
-    def restrict(self, cells: Collection[int] | None) -> None:
-        """Let ``first`` and ``first_apart`` find lines of these cells alone; None lifts that."""
-        self._only = cells
-
-    def first(self) -> Line | None:
-        """Return the proven sites' line whose oldest URL is next: of the best cell, among free
-        servers."""
-        if self._only is not None:
-            return next(filter(None, map(self.index.first, self._allowed(self.ready))), None)
-        for cell in iter(self.ready.first, None):
-            if (line := self.index.first(cell)) is not None:
-                return line
-            self.ready.remove(cell)
-        return None
-
-    def _allowed(self, cells: ReadyCells) -> list[int]:
-        found, only = cells.best(), self._only
-        return found if only is None else [cell for cell in found if cell in only]
-
-    def first_apart(self, turn: int, may: Callable[[int], bool]) -> Line | None:
-        """Return the line of a family that ``may`` have it: of the best cell, the family after the
-        one whose ``turn`` was last, its oldest URL, among free servers.
-
-        None if none of the first FAMILIES may.
-        """
-        looked = 0
-        for cell in self._allowed(self.apart):
-            found = False
-            for line in self._families_of(cell, turn):
-                found = True
-                looked += 1
-                if may(line.family):
-                    return line
-                if looked == FAMILIES:
-                    return None
-            if not found:
-                self.apart.remove(cell)
-        return None
-
-    def _families_of(self, cell: int, turn: int) -> Iterator[Line]:
-        """Yield the first line in a cell of each family with a free server, by turns."""
-        for first, last in ((turn, sys.maxsize), (0, turn)):
-            family = first
-            while (line := self.index.first(cell, family)) is not None and line.family <= last:
-                yield line
-                family = line.family
-
-    def others_wait(self) -> bool:
-        """Tell whether URLs of proven sites wait, or are leased."""
-        pages = self.waiting.total() - sum(self.waiting[cell] for cell in _BEYOND)
-        return pages > self.unproven.total()
-
-    def first_among(self, servers: Sequence[str]) -> Line | None:
-        """Return the best line of the first of these servers that is free and has one."""
-        rows = self._db.execute(
-            "SELECT name, id FROM server WHERE name IN (SELECT value FROM json_each(?))",
-            (dumps(list(servers)),),
-        )
-        number_of = dict(rows.fetchall())
-        for name in servers:
-            server = number_of.get(name)
-            if server is None or server in self.index.busy:
-                continue
-            found = [line for line in self.lines_of(server) if line.cell < REQUISITES]
-            if found:
-                return min(found, key=lambda line: (self.rank(line.cell), line.seq))
-        return None
-
-    def first_requisite(self) -> Line | None:
-        """Return the line whose oldest requisite is next, among free servers; guesses are last."""
-        return self.index.first(REQUISITES) or self.index.first(GUESSES)
-
     def free(self, server: int) -> None:
         """Let a server's lines be seen again."""
         hidden = self.index.free(server)
@@ -500,7 +401,7 @@ class Lines:
         lines = [line for line in self.lines_of(server) if line.line in hidden]
         self.index.show(lines)
         for line in lines:
-            if line.cell not in _BEYOND:
+            if line.cell not in BEYOND:
                 (self.apart if line.family else self.ready).add(line.cell)
 
     def freeze(self, server: int) -> None:
@@ -512,17 +413,6 @@ class Lines:
         """Let a server be free again that was frozen, and isn't leased."""
         self._frozen.discard(server)
         self.free(server)
-
-    def worst_of_site(self, site: int, most: int) -> Iterator[list[Line]]:
-        """Yield the lines of each server of a site in a cell, so many servers of a cell at most.
-
-        Those of the worst cell come first, of these the servers that were met last.
-        """
-        if not self.index.knows(site):
-            self.index.know(site, self.lines_of_site(site))
-        for cell in sorted(self.index.cells_of_site(site), key=self.rank, reverse=True):
-            for server in self.index.servers_of_site(site, cell, most):
-                yield [line for line in self.lines_of(server) if line.cell == cell]
 
 
 SLICE = 1000

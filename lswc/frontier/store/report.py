@@ -5,23 +5,26 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import cache, cached_property, partial
+from heapq import nsmallest
 from json import dumps
 from typing import TYPE_CHECKING
 
 from lswc.errors import repair
 from lswc.frontier.exchange.outbox import State
-from lswc.frontier.rules.contract import FrontierError, check_format
-from lswc.frontier.rules.experience import experience_of
+from lswc.frontier.rules.contract import FULL, Counts, FrontierError, check_format, site_of
+from lswc.frontier.rules.experience import check_source, experience_of
+from lswc.frontier.rules.harvest import harvest
 from lswc.frontier.rules.held import Kind
 from lswc.frontier.rules.report import (
     SAMPLE,
-    Ended,
+    Completion,
     Family,
     Freshness,
     HeldPage,
     Queue,
-    Reader,
+    Report,
+    Server,
     Standing,
     by_kind,
     held_page,
@@ -33,13 +36,31 @@ from lswc.frontier.store.servers import pages_of, read_tallies
 from lswc.frontier.store.urls import FINISHED, FINISHED_ELSEWHERE, NAMED, read_lengths
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import Taken
-from lswc.strategy import Experience, Pages, Strategy, StrategyError, status
+from lswc.strategy import (
+    GUESSES,
+    REQUISITES,
+    Experience,
+    ExperienceError,
+    LearnedOrder,
+    Pages,
+    Strategy,
+    StrategyError,
+    Value,
+    adaptive,
+    order,
+    status,
+    strategy,
+    with_requisites,
+)
 from lswc.strategy.families import NEW, UNPROVEN, support_of
-from lswc.urls import fingerprint
+from lswc.urls import fingerprint, parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from lswc.frontier.rules.harvest import CellHarvest
+    from lswc.strategy import Order
 
 SLICE = 100_000
 """URLs that are read at a time: a crawl can't empty its write-ahead log meanwhile."""
@@ -82,18 +103,159 @@ _IDLE = f"""FROM server WHERE id NOT IN (SELECT server FROM left_out) AND id {_O
 # CROSS: else SQLite reads all URLs to find the few that were postponed.
 
 
-class SqliteReader(Reader):
-    """The frontier in a SQLite file. URLs that a process leased are pending."""
+class Lookup:
+    """What a SQLite frontier knows of one server, site or URL, and of the order of all.
+
+    Methods raise LswcError, within the block in which the file was opened.
+    """
 
     def __init__(self, db: sqlite3.Connection, strategy: Strategy | None = None) -> None:
         self._db = db
         if strategy is not None:
             self.strategy = strategy
 
+    @cached_property
+    def strategy(self) -> Strategy:
+        """The crawl's strategy."""
+        return with_requisites(strategy(self.identity()["strategy"]))
+
     def identity(self) -> dict[str, str]:
+        """Return what crawl it is, and of which version."""
         return dict(self._db.execute("SELECT key, value FROM about").fetchall())
 
+    def pages_by_cell(self) -> dict[int, Pages]:
+        """Return the crawl's pages by the cell that they were leased from."""
+        rows = self._db.execute("SELECT cell, downloaded, relevant FROM experience ORDER BY cell")
+        return {cell: Pages(*counts) for cell, *counts in rows}
+
+    def experience(self) -> tuple[Experience, Experience]:
+        """Return what is known of cells now, and was when all cells were last scored."""
+        rows = self._db.execute(
+            "SELECT cell, scored_downloaded, scored_relevant FROM experience ORDER BY cell"
+        )
+        scored = {cell: Pages(*counts) for cell, *counts in rows}
+        earlier = self.identity().get("earlier")
+        return experience_of(self.pages_by_cell(), earlier), experience_of(scored, earlier)
+
+    def order(self) -> Order:
+        """Return the order of cells as it is now."""
+        if not self.strategy.learns:
+            return order(self.strategy)
+        known = LearnedOrder(*self.experience())
+        now, scored = known.experience.crawl, known.scored.crawl
+        if adaptive.is_due(now.downloaded, scored.downloaded):
+            known.score_all()
+        return known
+
+    def queue(self, server: str) -> Queue | None:
+        """Return a server's queue, None if it was never met."""
+        row = self._db.execute(f"{_QUEUE} WHERE name = ?", (server,)).fetchone()
+        return None if row is None else Queue(*row)
+
+    def waiting_of(self, server: str) -> dict[int, int]:
+        """Count the URLs of a server by cell."""
+        found: Counter[int] = Counter()
+        for line, place, number in self._db.execute(_LINES_OF, (server,)):
+            found[cell_of(self.strategy, line, place)] += number
+        return dict(sorted(found.items()))
+
+    def next_of(self, server: str, cell: int, most: int) -> list[str]:
+        """Return the oldest URLs of a server in a cell."""
+        lines = [
+            line
+            for line, place, _ in self._db.execute(_LINES_OF, (server,))
+            if cell_of(self.strategy, line, place) == cell
+        ]
+        return [url for (url,) in self._db.execute(_NEXT_OF, (server, dumps(lines), most))]
+
+    def servers_like(self, text: str, most: int) -> list[str]:
+        """Return names of servers that contain a text."""
+        rows = self._db.execute(
+            "SELECT name FROM server WHERE instr(name, ?) ORDER BY downloaded DESC, name LIMIT ?",
+            (text, most),
+        )
+        return [name for (name,) in rows]
+
+    def pages(self, units: Collection[str]) -> dict[str, Pages]:
+        """Return the pages of servers, or directories if the strategy counts by them, once met."""
+        return pages_of(self._db, self.strategy.unit, units)
+
+    def taken(self, server: str) -> tuple[Taken, Taken]:
+        """Return what a server and its registered domain have brought."""
+        row = self._db.execute(
+            "SELECT s.downloaded, s.bytes, d.downloaded, d.bytes"
+            " FROM server s JOIN site d ON d.id = s.site WHERE s.name = ?",
+            (server,),
+        ).fetchone() or (0, 0, 0, 0)
+        return Taken(*row[:2]), Taken(*row[2:])
+
+    def support(self, site: str) -> int:
+        """Return the support of a site, as far as anything counts it."""
+        row = self._db.execute("SELECT level, supporters FROM site WHERE name = ?", (site,))
+        level, supporters = row.fetchone() or (NEW, "")
+        return support_of(level, len(supporters.split()))
+
+    def family_of(self, site: str) -> tuple[str, ...]:
+        """Return the family and the branch of an unproven site; nothing of another."""
+        row = self._db.execute(_FAMILY_OF, (site,)).fetchone()
+        return () if row is None else tuple(row)
+
+    def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
+        """Return server, reason and number of URLs that were left out, of all or of one."""
+        return self._db.execute(
+            "SELECT name, reason, number FROM left_out JOIN server ON id = server"
+            f" WHERE id {_OWN} AND (?1 IS NULL OR name = ?1)",
+            (server,),
+        ).fetchall()
+
+    def find(self, url: str) -> Standing | None:
+        """Return how a URL stands, None if it isn't there."""
+        row = self._db.execute(
+            "SELECT outcome, code FROM url WHERE fingerprint = ?", (fingerprint(url),)
+        ).fetchone()
+        return None if row is None else Standing(*row)
+
+    def held(self, url: str) -> HeldPage | None:
+        """Return what is known of a page that is visited again; None of another."""
+        about = self.identity()
+        if "revisit" not in about:
+            return None
+        row = page_of(self._db, url)
+        if row is None:
+            return None
+        (site, page), day = row, float(about["day"])
+        return held_page(page, usual(self._db, page.kind, site), day)
+
+    def server(self, name: str, top: int = 10) -> Server | None:
+        """Return what is known of a server, and its next ``top`` URLs; None if nothing."""
+        queue = self.queue(name)
+        if queue is None:
+            return None
+        waiting, rank = self.waiting_of(name), self.order().rank
+        following: list[tuple[str, int]] = []
+        for cell in sorted(waiting, key=rank):
+            if len(following) < top:
+                urls = self.next_of(name, cell, top - len(following))
+                following += [(url, cell) for url in urls]
+        pages = status(queue.downloaded, queue.relevant, self.strategy.tolerated)
+        return Server(self.strategy.name, queue, pages.name.lower(), waiting, tuple(following))
+
+    def standing(self, url: str) -> Standing | None:
+        """Return where a URL stands, None if the frontier doesn't know it."""
+        found, parsed = self.find(url), parse(url)
+        if found is not None and parsed is not None:
+            return found._replace(family=self.family_of(site_of(parsed.server))[:1])
+        if found is not None or parsed is None:
+            return found
+        reasons = {reason for _, reason, _ in self.left_out(parsed.server)}
+        return next((Standing(reason) for reason in FULL.values() if reason in reasons), None)
+
+
+class Reader(Lookup):
+    """The frontier in a SQLite file, only read. URLs that a process leased are pending."""
+
     def tallies(self) -> dict[str, dict[str, int]]:
+        """Return the tallies by kind and name, at once: no URL is counted for it."""
         return self._sorted(read_tallies(self._db))
 
     def _sorted(self, counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
@@ -104,12 +266,15 @@ class SqliteReader(Reader):
         )
 
     def pending(self) -> dict[int, int]:
+        """Count the pending URLs by cell. Leased ones are among them if ``leased`` is 0."""
         return waiting(self._db, self.strategy)
 
     def leased(self) -> int:
+        """Return the number of leased URLs, where leases are known: a file has none."""
         return 0
 
     def statuses(self) -> dict[str, int]:
+        """Count servers, or directories if the strategy counts by them, by status."""
         table = self.strategy.unit.value
         own = f" WHERE id {_OWN}" if table == "server" else ""
         pages = self._db.execute(f"SELECT downloaded, relevant FROM {table}{own}")
@@ -117,46 +282,28 @@ class SqliteReader(Reader):
         return dict(Counter(status(na, nr, tolerated).name.lower() for na, nr in pages))
 
     def servers(self) -> int:
+        """Return the number of servers that URLs were offered of."""
         last, given = self._db.execute(
             "SELECT (SELECT max(id) FROM server), (SELECT count(*) FROM given)"
         ).fetchone()
         return (last or 0) - int(given)
 
     def server_names(self) -> list[str]:
+        """Return the names of all these servers."""
         return [name for (name,) in self._db.execute(f"SELECT name FROM server WHERE id {_OWN}")]
 
-    def pages(self, units: Collection[str]) -> dict[str, Pages]:
-        return pages_of(self._db, self.strategy.unit, units)
-
-    def taken(self, server: str) -> tuple[Taken, Taken]:
-        row = self._db.execute(
-            "SELECT s.downloaded, s.bytes, d.downloaded, d.bytes"
-            " FROM server s JOIN site d ON d.id = s.site WHERE s.name = ?",
-            (server,),
-        ).fetchone() or (0, 0, 0, 0)
-        return Taken(*row[:2]), Taken(*row[2:])
-
     def finished(self) -> Iterator[tuple[str, str]]:
+        """Yield every finished URL and its outcome, that of a requisite after OF_REQUISITE."""
         yield from self._db.execute(NAMED)
 
     def finished_elsewhere(self) -> Iterable[str] | None:
+        """Return the URLs that other workers finished first; None if there are no others."""
         if "worker" not in self.identity():
             return None
         return (url for (url,) in self._db.execute(FINISHED_ELSEWHERE))
 
-    def pages_by_cell(self) -> dict[int, Pages]:
-        rows = self._db.execute("SELECT cell, downloaded, relevant FROM experience ORDER BY cell")
-        return {cell: Pages(*counts) for cell, *counts in rows}
-
-    def experience(self) -> tuple[Experience, Experience]:
-        rows = self._db.execute(
-            "SELECT cell, scored_downloaded, scored_relevant FROM experience ORDER BY cell"
-        )
-        scored = {cell: Pages(*counts) for cell, *counts in rows}
-        earlier = self.identity().get("earlier")
-        return experience_of(self.pages_by_cell(), earlier), experience_of(scored, earlier)
-
     def longest(self, top: int) -> tuple[tuple[Queue, ...], tuple[Queue, ...]]:
+        """Return the longest queues, and those of the servers with most pages."""
         named = "SELECT name, ?, downloaded, relevant FROM server WHERE id = ?"
         queues = [self._db.execute(named, queue).fetchone() for queue in longest(self._db, top)]
         largest = self._db.execute(
@@ -166,52 +313,14 @@ class SqliteReader(Reader):
         return tuple(Queue(*row) for row in queues), tuple(Queue(*row) for row in largest)
 
     def families(self, top: int) -> list[Family]:
+        """Return the families with most unproven sites, the largest first."""
         rows = self._db.execute(_FAMILIES, (top,)).fetchall()
         return [
             Family(*row, *self._db.execute(_BRANCH, (family,)).fetchone()) for family, *row in rows
         ]
 
-    def support(self, site: str) -> int:
-        row = self._db.execute("SELECT level, supporters FROM site WHERE name = ?", (site,))
-        level, supporters = row.fetchone() or (NEW, "")
-        return support_of(level, len(supporters.split()))
-
-    def family_of(self, site: str) -> tuple[str, ...]:
-        row = self._db.execute(_FAMILY_OF, (site,)).fetchone()
-        return () if row is None else tuple(row)
-
-    def queue(self, server: str) -> Queue | None:
-        row = self._db.execute(f"{_QUEUE} WHERE name = ?", (server,)).fetchone()
-        return None if row is None else Queue(*row)
-
-    def waiting_of(self, server: str) -> dict[int, int]:
-        found: Counter[int] = Counter()
-        for line, place, number in self._db.execute(_LINES_OF, (server,)):
-            found[cell_of(self.strategy, line, place)] += number
-        return dict(sorted(found.items()))
-
-    def next_of(self, server: str, cell: int, most: int) -> list[str]:
-        lines = [
-            line
-            for line, place, _ in self._db.execute(_LINES_OF, (server,))
-            if cell_of(self.strategy, line, place) == cell
-        ]
-        return [url for (url,) in self._db.execute(_NEXT_OF, (server, dumps(lines), most))]
-
-    def servers_like(self, text: str, most: int) -> list[str]:
-        rows = self._db.execute(
-            "SELECT name FROM server WHERE instr(name, ?) ORDER BY downloaded DESC, name LIMIT ?",
-            (text, most),
-        )
-        return [name for (name,) in rows]
-
-    def find(self, url: str) -> Standing | None:
-        row = self._db.execute(
-            "SELECT outcome, code FROM url WHERE fingerprint = ?", (fingerprint(url),)
-        ).fetchone()
-        return None if row is None else Standing(*row)
-
     def freshness(self, now: float) -> Freshness | None:
+        """Return how fresh the held pages are at a Unix time; None if none is visited again."""
         about = self.identity()
         if "revisit" not in about:
             return None
@@ -238,16 +347,6 @@ class SqliteReader(Reader):
             **visits_so_far(self.tallies()),
         )
 
-    def held(self, url: str) -> HeldPage | None:
-        about = self.identity()
-        if "revisit" not in about:
-            return None
-        row = page_of(self._db, url)
-        if row is None:
-            return None
-        (site, page), day = row, float(about["day"])
-        return held_page(page, usual(self._db, page.kind, site), day)
-
     def own_parts(self) -> set[int]:
         """Return the parts of the sites that a worker has; none of a crawl that is alone."""
         rows = self._db.execute("SELECT part FROM part WHERE state <> ?", (State.GIVEN,))
@@ -261,19 +360,17 @@ class SqliteReader(Reader):
         ).fetchone()
         return int(links)
 
-    def left_out(self, server: str | None = None) -> Iterable[tuple[str, str, int]]:
-        return self._db.execute(
-            "SELECT name, reason, number FROM left_out JOIN server ON id = server"
-            f" WHERE id {_OWN} AND (?1 IS NULL OR name = ?1)",
-            (server,),
-        ).fetchall()
-
-    def ended(self, top: int) -> Ended:
+    def completion(self, top: int = 10) -> Completion:
+        """Return how servers ended."""
+        left_out = list(self.left_out())
+        cut = nsmallest(top, left_out, key=lambda row: (-row[2], row[:2]))
         failed = f"{_IDLE} AND downloaded = 0"
         (complete,) = self._db.execute(f"SELECT count(*) {_IDLE} AND downloaded > 0").fetchone()
         (number,) = self._db.execute(f"SELECT count(*) {failed}").fetchone()
         names = self._db.execute(f"SELECT id, name {failed} ORDER BY name LIMIT ?", (top,))
-        return Ended(complete, number, self._with_outcomes(dict(names.fetchall())))
+        first = self._with_outcomes(dict(names.fetchall()))
+        servers = {server for server, *_ in left_out}
+        return Completion(complete, tuple(cut), len(servers), tuple(first), number)
 
     def _with_outcomes(self, names: Mapping[int, str]) -> list[tuple[str, str]]:
         """Return the name of each server with how a URL of it ended."""
@@ -287,6 +384,30 @@ class SqliteReader(Reader):
             )
             found |= {server: outcome for server, outcome in rows if outcome is not None}
         return [(name, found.get(id_, "")) for id_, name in names.items()]
+
+    def cells(self) -> tuple[CellHarvest, ...]:
+        """Return the cells with URLs or pages, the best first."""
+        return self.harvest(self.pending(), self.pages_by_cell())
+
+    def harvest(
+        self, pending: dict[int, int], pages: Mapping[int, Pages]
+    ) -> tuple[CellHarvest, ...]:
+        """Return the cells of these pending URLs and pages, the best first."""
+        for cell in (REQUISITES, GUESSES):
+            pending.pop(cell, None)
+        return harvest(self.order(), pending, pages)
+
+    def counts(self) -> Counts:
+        """Count everything, exactly."""
+        pending = self.pending()
+        requisites = pending.pop(REQUISITES, 0) + pending.pop(GUESSES, 0)
+        return Counts(pending, self.leased(), self.statuses(), self.tallies(), requisites)
+
+    def report(self, top: int = 10) -> Report:
+        """Return what the frontier holds, with its ``top`` longest queues."""
+        counts = self.counts()
+        cells = self.harvest(dict(counts.pending), self.pages_by_cell())
+        return Report(self.identity(), counts, *self.longest(top), cells)
 
 
 def damaged(path: Path, error: Exception) -> str:
@@ -319,10 +440,23 @@ def connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[SqliteReader]:
+def opened(path: Path) -> Iterator[Reader]:
     """Open the frontier in a file only to read it; not a byte changes. Raises FrontierError."""
     with connected(path) as db:
-        yield SqliteReader(db)
+        yield Reader(db)
+
+
+def taught_by(path: Path, language: str, value: Value = Value.PAGES) -> Experience:
+    """Return what an earlier crawl's file can teach another one of that language, by what counts.
+
+    Raises FrontierError if it teaches nothing, or is damaged.
+    """
+    try:
+        with opened(path) as reader:
+            check_source(reader.identity(), language, value)
+            return reader.experience()[0]
+    except (FrontierError, ExperienceError) as error:
+        raise FrontierError(f"LSWC_EXPERIENCE={path.parent}: {error}") from error
 
 
 def lengths(path: Path) -> dict[str, int] | None:
@@ -360,6 +494,6 @@ def finished(path: Path) -> Iterator[tuple[str, str]]:
 def outcomes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Return the finished URLs by outcome: as they were tallied, and as they are counted."""
     with connected(path) as db:
-        tallied = SqliteReader(db).tallies().get("finished", {})
+        tallied = Reader(db).tallies().get("finished", {})
         counted = db.execute(f"SELECT outcome, count(*) FROM ({FINISHED}) GROUP BY outcome")
         return tallied, dict(counted.fetchall())

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from lswc.outcomes import Outcome
 
 
+_NEWEST = (
+    "SELECT seq, line FROM url WHERE server = ? AND line = ? AND outcome IS NULL"
+    " ORDER BY seq DESC LIMIT ?"
+)
+
+
 class _Scope(NamedTuple):
     """Servers, or sites: what a cap is for. All by their numbers in the file.
 
@@ -62,7 +68,7 @@ class Room:
             ),
             _Scope(
                 most_of_site, of_unproven, FULL["site"],
-                sizes.site, sizes.of_site, lines.worst_of_site,
+                sizes.site, sizes.of_site, self._of_site,
             ),
         )  # fmt: skip
         self._most = caps.server
@@ -107,7 +113,7 @@ class Room:
             return gone
         excess = scope.size(where) - int(bound)
         for lines in scope.worst(where, excess + len(self._leased)):
-            number = self._lines.discard(lines, excess, self._leased)
+            number = self._forget(lines, excess)
             gone[lines[0].server, scope.reason] += number
             excess -= number
             if not excess:
@@ -120,6 +126,35 @@ class Room:
             lines[line.cell].append(line)
         for cell in sorted(lines, key=self._lines.rank, reverse=True):
             yield lines[cell]
+
+    def _of_site(self, site: int, most: int) -> Iterator[list[Line]]:
+        """Yield the lines of each server of a site in a cell, so many servers of a cell at most.
+
+        Those of the worst cell come first, of these the servers that were met last.
+        """
+        index = self._lines.index
+        if not index.knows(site):
+            index.know(site, self._lines.lines_of_site(site))
+        for cell in sorted(index.cells_of_site(site), key=self._lines.rank, reverse=True):
+            for server in index.servers_of_site(site, cell, most):
+                yield [line for line in self._lines.lines_of(server) if line.cell == cell]
+
+    def _forget(self, lines: Sequence[Line], most: int) -> int:
+        """Forget the newest URLs of lines of a server, so many at most; return how many.
+
+        Never one that is leased.
+        """
+        newest: list[tuple[int, int]] = []
+        for line in lines:  # one URL of a server may be leased
+            newest += self._db.execute(_NEWEST, (line.server, line.line, most + 1))
+        chosen = nlargest(most, (found for found in newest if found[0] not in self._leased))
+        for table in ("url", "later", "again"):
+            self._db.executemany(
+                f"DELETE FROM {table} WHERE seq = ?", [(seq,) for seq, _ in chosen]
+            )
+        for name, number in Counter(line for _, line in chosen).items():
+            self._lines.take(lines[0].server, name, number)
+        return len(chosen)
 
 
 def keep_left_out(db: sqlite3.Connection, gone: Mapping[tuple[int, str], int]) -> None:

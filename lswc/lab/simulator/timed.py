@@ -17,7 +17,7 @@ import numpy as np
 from lswc.errors import ConfigError
 from lswc.frontier.rules.contract import Terms, patience_of
 from lswc.frontier.rules.visit import Offer, Visit
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lswc.frontier import Frontier
     from lswc.frontier.rules.visit import Lease
     from lswc.lab.trace.format import Trace
     from lswc.strategy import Strategy
@@ -177,7 +176,7 @@ class TimedSimulation:
 
     def frontier(self, terms: Terms) -> Frontier:
         """Return the empty frontier that is crawled by."""
-        return SqliteFrontier(MEMORY, self.strategy, {}, terms)
+        return Frontier(MEMORY, self.strategy, {}, terms)
 
     def _run(self, frontier: Frontier) -> None:
         """Go from event to event: an answer, a server that has rested, a page that waited so."""

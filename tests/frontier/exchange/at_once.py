@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.frontier.exchange.post import Mail
-    from lswc.frontier.store.frontier import SqliteFrontier
+    from lswc.frontier.store.frontier import Frontier
 
 
 def at_once(what: Callable[[], Mail]) -> Future[Mail]:
@@ -23,7 +23,7 @@ def at_once(what: Callable[[], Mail]) -> Future[Mail]:
     return future
 
 
-def saves_at_once(frontier: SqliteFrontier) -> Callable[[], bool]:
+def saves_at_once(frontier: Frontier) -> Callable[[], bool]:
     """Return what makes all durable, however long the disk takes: a test's time doesn't wait."""
 
     def save() -> bool:

@@ -11,7 +11,7 @@ from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
 from lswc.frontier.rules.contract import Terms, site_of
 from lswc.frontier.rules.visit import Offer, Visit
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, strategy
 from tests.frontier.exchange.at_once import at_once
@@ -51,7 +51,7 @@ class Worker:
         folder.mkdir(exist_ok=True)
         self.now = 100.0
         terms = Terms(unproven_share=0.25, revisit=1.0)
-        self.frontier = SqliteFrontier(
+        self.frontier = Frontier(
             folder / "frontier.db", strategy(named), {"strategy": named}, terms
         )
         post_of: Any = post

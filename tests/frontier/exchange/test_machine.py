@@ -23,7 +23,7 @@ from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import part_of
 from lswc.frontier.rules.contract import DEFAULTS, Terms, site_of
 from lswc.frontier.rules.visit import Offer, Visit
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
 from tests.frontier.exchange.at_once import at_once, saves_at_once
@@ -73,12 +73,12 @@ class Worker:
         self.lives, self.folder = lives, folder
         folder.mkdir(exist_ok=True)
         self.leased: list[Visit] = []
-        self.frontier: SqliteFrontier | None = None
+        self.frontier: Frontier | None = None
         self.start()
 
     def start(self) -> None:
         lives = self.lives
-        frontier = SqliteFrontier(
+        frontier = Frontier(
             self.folder / "frontier.db", strategy("adaptive"), {**IDENTITY}, lives.terms
         )
         try:

@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 from lswc.errors import ConfigError, LswcError
 from lswc.frontier.exchange.owners import first
 from lswc.frontier.exchange.post import Post
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control import (
     ControlError,
     InFolder,
@@ -214,7 +214,7 @@ def test_an_edit_leaves_people_their_lines() -> None:
 
 
 def stores(tmp_path: Path, redis_server: RedisServer) -> list[InFolder | InRedis]:
-    SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
+    Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
     client = Redis.from_url(redis_server.url)
     return [in_folder(tmp_path), InRedis(Post(client, "controlled"))]
 
@@ -328,7 +328,7 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
 def test_the_only_crawl_of_a_redis_needs_no_name(tmp_path: Path, redis_server: RedisServer) -> None:
     redis_server.empty()
     client = Redis.from_url(redis_server.url)
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    frontier = Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
     shared(frontier, client, "alone", tmp_path)
     frontier.close()
     change(stored(redis_server.url, "", Settings()).kept, "block", True, "a.th")

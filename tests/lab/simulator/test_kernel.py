@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import MEMORY, SqliteFrontier
+from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.lab.simulator import kernel
 from lswc.lab.simulator.brought import Brought
 from lswc.lab.simulator.simulation import Simulation
@@ -37,7 +37,6 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lswc.frontier.rules.contract import Frontier
 
 OFFERED = st.tuples(
     st.tuples(st.sampled_from([-0.5, -0.25, 0.0]), st.integers(0, 3)), st.integers(1, 3)
@@ -148,7 +147,7 @@ def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
 @given(webs())
 def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
     for s in every():
-        assert referred(trace, s) == live(trace, s, SqliteFrontier(MEMORY, s, {})), s.name
+        assert referred(trace, s) == live(trace, s, Frontier(MEMORY, s, {})), s.name
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from lswc.errors import ConfigError
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control import change, in_folder, read
 from lswc.monitor.course import COURSE, Point, write_now
 from lswc.monitor.page.crawls import Crawls
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def crawl_in(folder: Path, **settings: object) -> None:
     folder.mkdir()
-    SqliteFrontier(folder / "frontier.db", strategy("bfs"), {"language": "th"}).close()
+    Frontier(folder / "frontier.db", strategy("bfs"), {"language": "th"}).close()
     (folder / "settings.json").write_text(json.dumps({"language": "th", **settings}))
 
 

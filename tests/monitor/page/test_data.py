@@ -11,7 +11,7 @@ from redis import Redis
 
 from lswc.frontier.exchange.post import Post
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control import change, in_folder
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.page.data import PageData
@@ -26,7 +26,6 @@ from tests.visits import ended
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lswc.frontier import Frontier
     from lswc.monitor.stored import StoredCrawl
     from tests.frontier.redis_server import RedisServer
 
@@ -62,7 +61,7 @@ def fill(frontier: Frontier) -> None:
 
 @pytest.fixture(params=["folder", "redis"])
 def crawl(request: pytest.FixtureRequest, tmp_path: Path, redis_server: RedisServer) -> StoredCrawl:
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
+    frontier = Frontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
     fill(frontier)
     running = now(Worker(state="running", time=2))
     if request.param == "redis":
@@ -147,7 +146,7 @@ def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
+    frontier = Frontier(tmp_path / "frontier.db", strategy("adaptive"), IDENTITY)
     fill(frontier)
     frontier.close()
     return tmp_path
@@ -180,7 +179,7 @@ def test_a_worker_that_was_killed_is_shown_as_such(
     for number, age in enumerate(ages):
         folder = tmp_path / f"worker{number}"
         folder.mkdir()
-        frontier = SqliteFrontier(folder / "frontier.db", strategy("bfs"), IDENTITY)
+        frontier = Frontier(folder / "frontier.db", strategy("bfs"), IDENTITY)
         worker = Worker(
             state="running", host="a", folder=str(folder), time=time() - age,
             pages_per_second=2.0, under_way=3, slowest=(Latency("slow.example", 3.0, 2),),
@@ -243,7 +242,7 @@ def test_points_come_more_seldom_as_a_crawl_grows_old(folder: Path, monkeypatch:
 
 
 def test_no_more_servers_are_named_than_a_page_has_room_for(tmp_path: Path) -> None:
-    frontier = SqliteFrontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
+    frontier = Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
     frontier.offer([offer(f"http://www.s{number}.example/") for number in range(25)])
     frontier.close()
     found = find(in_one(tmp_path), "example")
@@ -294,7 +293,7 @@ def test_one_of_several_crawls_of_a_redis_is_read(
     for tag in ("lo", "th"):
         (tmp_path / tag).mkdir()
         identity = IDENTITY | {"language": tag, "strategy": "bfs"}
-        frontier = SqliteFrontier(tmp_path / tag / "frontier.db", strategy("bfs"), identity)
+        frontier = Frontier(tmp_path / tag / "frontier.db", strategy("bfs"), identity)
         shared(frontier, client, f"lswc:{tag}", tmp_path / tag)
         frontier.close()
     for name in ("lswc:lo", "lswc:th"):
@@ -309,7 +308,7 @@ def test_logs_are_those_of_workers_on_this_machine(
     client = Redis(port=redis_server.port)
     for host, name in (("", "a"), ("elsewhere", "b")):
         (tmp_path / name / "log").mkdir(parents=True)
-        frontier = SqliteFrontier(tmp_path / name / "frontier.db", strategy("bfs"), IDENTITY)
+        frontier = Frontier(tmp_path / name / "frontier.db", strategy("bfs"), IDENTITY)
         shared(frontier, client, "w", tmp_path / name, host=host)
         frontier.close()
     crawl = StoredInRedis(Post(client, "w"))

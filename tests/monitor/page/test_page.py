@@ -20,7 +20,7 @@ from twisted.web.test.requesthelper import DummyChannel
 from lswc.frontier import FRONTIER_FILE
 from lswc.frontier.rules.contract import Terms
 from lswc.frontier.rules.visit import Offer
-from lswc.frontier.store.frontier import SqliteFrontier
+from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.report import opened as opened_frontier
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules_in_force import KEYS
@@ -363,7 +363,7 @@ def visited_again(crawl: Path) -> None:
     with opened_frontier(path) as reader:
         found = {"language": reader.identity()["language"]}
         chosen = reader.strategy
-    with closing(SqliteFrontier(path, chosen, found, Terms(revisit=1.0))) as frontier:
+    with closing(Frontier(path, chosen, found, Terms(revisit=1.0))) as frontier:
         url = "http://www.one.co.th/new"
         offered = Offer(url, "www.one.co.th", "www.one.co.th", SEED, PageLanguage.TARGET, 0)
         frontier.offer([offered])
