@@ -77,13 +77,24 @@ class Owners(Struct, frozen=True):
 
     def without(self, worker: int) -> Owners:
         """Return the table once a worker's parts are others', as its disk is lost."""
-        gone = self.parts_of(worker)
         after = self.left(worker)
-        lost = {**self.lost, worker: gone}
-        for heir in after.members:
-            after = after.owned(heir, tuple(part for part in gone if after.heirs[part] == heir))
         kept = tuple(one for one in after.gone if one != worker)
-        return replace(after, lost=lost, gone=kept)
+        return replace(after, lost={**self.lost, worker: ()}, gone=kept).inherited()
+
+    def inherited(self) -> Owners:
+        """Return the table once the heirs of lost workers have all that these had.
+
+        A table that was merged into this one may have known of parts of theirs that the one didn't
+        know which called them lost.
+        """
+        after = self
+        for worker in self.lost:
+            if self.members and (parts := self.parts_of(worker)):
+                after = after.also_lost(worker, parts)
+                for heir in self.members:
+                    theirs = tuple(part for part in parts if self.heirs[part] == heir)
+                    after = after.owned(heir, theirs)
+        return after
 
     def owned(self, worker: int, parts: tuple[int, ...]) -> Owners:
         """Return the table once a worker has these parts."""

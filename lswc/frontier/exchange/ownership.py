@@ -48,7 +48,8 @@ class Ownership:
 
     def hear(self, found: Owners) -> None:
         """Take notice of the table that Redis has, and do what follows. Raises LswcError."""
-        before, owners = self._others.owners, self._others.owners.merged(found)
+        before = self._others.owners
+        owners = self._with_gone_unseen(before.merged(found))
         if owners != before:
             self._others.owners = owners
             self._outbox.know(self._others.me, owners)
@@ -74,13 +75,11 @@ class Ownership:
                 for part in taken:
                     self._outbox.keep(part, Held(State.OWN))
             own |= set(taken)
-        proposed = owners
+        proposed = owners.inherited()
         if not owners.knows(self._others.me):  # of a Redis that was set back to before it joined
             proposed = owners.joined(self._others.me)
         elif unknown := tuple(part for part in own if owners.of_part[part] != self._others.me):
             proposed = owners.owned(self._others.me, unknown)
-        elif unseen := self._gone_unseen():
-            proposed = owners.also_lost(*unseen)
         if proposed != found:
             version = max(proposed.version, found.version + 1)
             self.proposed = replace(proposed, version=version), found.version
@@ -96,20 +95,24 @@ class Ownership:
             held.state == State.GIVEN and held.worker in self._others.owners.lost
         )
 
-    def _gone_unseen(self) -> tuple[int, list[int]] | None:
-        """Return a lost worker with parts that it had, as nobody but their giver knows."""
-        for worker, parts in self._others.owners.lost.items():
+    def _with_gone_unseen(self, owners: Owners) -> Owners:
+        """Return the table with what lost workers had and nobody but their giver knows.
+
+        It is known at once, whatever the table in Redis says: the parts are this worker's own soon,
+        and then nothing here tells any more that they were another one's.
+        """
+        for worker, parts in owners.lost.items():
             unseen = [
                 part
                 for part, held in self._outbox.parts.items()
                 if held.state == State.GIVEN
                 and held.worker == worker
-                and self._others.owners.of_part[part] == self._others.me
+                and owners.of_part[part] == self._others.me
                 and part not in parts
             ]
             if unseen:
-                return worker, unseen
-        return None
+                owners = owners.also_lost(worker, unseen)
+        return owners
 
     def _lost_parts(self) -> list[int]:
         """Return the parts that this worker has instead of one whose disk is lost."""

@@ -74,3 +74,20 @@ def test_it_is_known_in_the_end_who_owns_what(one: Owners, two: Owners, three: O
     assert (merged.of_part, merged.members, merged.gone, merged.lost) == (
         other.of_part, other.members, other.gone, other.lost,
     )  # fmt: skip
+
+
+@given(tables(), tables())
+def test_what_lost_workers_had_is_inherited_whoever_knew_of_it(one: Owners, other: Owners) -> None:
+    """A worker may be called lost by a table that doesn't know of parts that it was given since."""
+    merged = one.merged(other)
+    after = merged.inherited()
+    if merged.members:
+        assert not set(after.of_part) & after.lost.keys()
+        assert set(after.of_part) <= {*merged.of_part, *merged.members}
+    moved = {
+        (before, part)
+        for part, (before, now) in enumerate(zip(merged.of_part, after.of_part, strict=True))
+        if before != now
+    }
+    assert all(worker in merged.lost and part in after.lost[worker] for worker, part in moved)
+    assert after.inherited() == after
