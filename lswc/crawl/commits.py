@@ -232,6 +232,11 @@ class Commits:
             )
             return failed, self._archive.store(failed)
 
+    def check(self) -> None:
+        """Raise StorageError if a file was removed while the crawl writes it."""
+        self._archive.check()
+        self._frontier.check()
+
     def _save_if_due(self) -> None:
         is_due = monotonic() - self._saved > SAVE_SECONDS or self._frontier.unsaved > SAVE_BYTES
         if self._saves or is_due:

@@ -89,7 +89,7 @@ class Upkeep:
             return False
         before = self._guest.halt
         try:
-            self._archive.check()
+            self._commits.check()
             changed, allows = self._guest.look()
             if changed:
                 self._obey(allows)

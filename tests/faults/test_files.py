@@ -231,9 +231,17 @@ def test_a_kill_is_no_damage(site: Site, crawls: Crawls) -> None:
     check_whole(site, crawls)
 
 
-@pytest.mark.parametrize("how", ["removed", "cut short"])
-def test_the_record_is_damaged_while_the_crawl_runs(
-    crawls: Crawls, tmp_path: Path, how: str
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("pages.jsonl", "removed"),
+        ("pages.jsonl", "cut short"),
+        ("frontier.db", "removed"),
+        ("frontier.db-wal", "removed"),
+    ],
+)
+def test_a_file_is_damaged_while_the_crawl_writes_it(
+    crawls: Crawls, tmp_path: Path, name: str, how: str
 ) -> None:
     site = Site(crawls.site.web, tmp_path / "crawl")
     stops = {"TEST_PAGES": 20, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
@@ -244,15 +252,15 @@ def test_the_record_is_damaged_while_the_crawl_runs(
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     wait_until_stopped(process)
-    pages = site.folder / "pages.jsonl"
+    file = site.folder / name
     if how == "removed":
-        pages.unlink()
+        file.unlink()
     else:  # as logrotate's copytruncate does
-        os.truncate(pages, 0)
+        os.truncate(file, 0)
     process.send_signal(signal.SIGCONT)
     said = process.communicate()[1]
     assert process.returncode == 1, said
-    assert f"pages.jsonl was {how} while the crawl wrote it" in said
+    assert f"{name} was {how} while the crawl wrote it" in said
     assert "Traceback" not in said
     repair(site.folder)
     check_whole(site, crawls)

@@ -70,7 +70,8 @@ class Giving:
         with self._transaction():
             since = self._outbox.latest + 1
             for part, worker in heirs.items():
-                self._outbox.keep(part, Held(State.LEAVING, worker, since))
+                turn = self._outbox.turn(part)
+                self._outbox.keep(part, Held(State.LEAVING, worker, since, turn=turn))
 
     @property
     def leaving(self) -> dict[int, int]:
@@ -264,7 +265,7 @@ class Giving:
             for heir, parts in by_heir.items():
                 last = self._outbox.send(heir, PartsGiven(parts))
                 for part in parts:
-                    since = self._outbox.parts[part].since
-                    self._outbox.keep(part, Held(State.GIVEN, heir, since, last))
+                    held = self._outbox.parts[part]._replace(state=State.GIVEN, last=last)
+                    self._outbox.keep(part, held)
                     for links, message in self._outbox.take_late(part):
                         self._outbox.forward(heir, links, message)

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from lswc.frontier.rules.visit import Offer
     from lswc.frontier.store.lines import Lines
 
-# `part`: what this worker has, is giving away, or gave away; to which worker, and which numbers of
-# `outgoing` are the first and the last of that. `late` are links to parts that are being given:
-# they follow what is given. `received` is up to which of its numbers another worker's messages were
-# taken. `elsewhere` are pages of other workers that have links, `arriving` servers of which URLs
-# still come, `given` those that were given away.
+# `part`: what this worker has, is giving away, or gave away; to which worker, which numbers of
+# `outgoing` are the first and the last of that, and in which turn of the part. `late` are links to
+# parts that are being given: they follow what is given. `received` is up to which of its numbers
+# another worker's messages were taken. `elsewhere` are pages of other workers that have links,
+# `arriving` servers of which URLs still come, `given` those that were given away.
 SCHEMA = """
 CREATE TABLE part (
     part INTEGER PRIMARY KEY, state INTEGER NOT NULL, worker INTEGER NOT NULL DEFAULT 0,
-    since INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0);
+    since INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0,
+    turn INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE outgoing (
     id INTEGER PRIMARY KEY AUTOINCREMENT, worker INTEGER NOT NULL, links INTEGER NOT NULL,
     message BLOB NOT NULL);
@@ -64,7 +65,8 @@ class State(IntEnum):
 
 
 class Held(NamedTuple):
-    """A part that this worker has, gives, or gave: to which worker, by which messages.
+    """A part that this worker has, gives, or gave: to which worker, by which messages, and in which
+    ``turn`` of the table of owners.
 
     ``last`` is 0 until all is given.
     """
@@ -73,6 +75,7 @@ class Held(NamedTuple):
     worker: int = NOBODY
     since: int = 0
     last: int = 0
+    turn: int = 0
 
 
 class Sendable(NamedTuple):
@@ -101,7 +104,7 @@ class Outbox:
 
     def load(self) -> None:
         """Take what the file holds."""
-        rows = self._db.execute("SELECT part, state, worker, since, last FROM part").fetchall()
+        rows = self._db.execute("SELECT * FROM part").fetchall()
         self.parts = {part: Held(State(state), *rest) for part, state, *rest in rows}
         (self.links,) = self._db.execute(
             "SELECT coalesce(sum(links), 0) FROM"
@@ -130,7 +133,7 @@ class Outbox:
             self._db.execute("DELETE FROM part WHERE part = ?", (part,))
         else:
             self.parts[part], self.is_shared = held, True
-            self._db.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?)", (part, *held))
+            self._db.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)", (part, *held))
         if held is not None and held.state == State.OWN:
             self._db.execute("DELETE FROM given WHERE part = ?", (part,))
         self._where.clear()
@@ -188,6 +191,10 @@ class Outbox:
             return NOBODY
         owner = self._owners.of_part[part]
         return NOBODY if owner == self.me or owner in self._owners.lost else owner
+
+    def turn(self, part: int) -> int:
+        """Return how often a part has come to another worker, as far as this one knows."""
+        return 0 if self._owners is None else self._owners.turns[part]
 
     def is_lost(self, worker: int) -> bool:
         """Tell whether another worker's disk is lost, as far as this one knows."""

@@ -89,10 +89,14 @@ class Ownership:
         self._give_what_is_due()
 
     def _is_nobodys(self, part: int) -> bool:
-        """Tell whether this worker has nothing of a part, or gave it to one whose disk is lost."""
-        held = self._outbox.parts.get(part)
+        """Tell whether this worker has nothing of a part, or gave it to one whose disk is lost.
+
+        Or to one that gave it on: the part came back in a later turn.
+        """
+        held, owners = self._outbox.parts.get(part), self._others.owners
         return held is None or (
-            held.state == State.GIVEN and held.worker in self._others.owners.lost
+            held.state == State.GIVEN
+            and (held.worker in owners.lost or owners.turns[part] > held.turn)
         )
 
     def _with_gone_unseen(self, owners: Owners) -> Owners:

@@ -204,7 +204,7 @@ def locality(here: str, there: str) -> Locality:
     return Locality.SAME_SITE if site_of(here) == site_of(there) else Locality.ELSEWHERE
 
 
-FORMAT = 18
+FORMAT = 19
 """Version of what a store keeps: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]

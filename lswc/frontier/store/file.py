@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -50,6 +51,7 @@ class File:
         self.strategy = strategy = with_requisites(strategy)
         self._path, self._ahead = Path(path), Path(f"{path}-wal")
         self._saved = 0  # bytes of it
+        self._known: dict[Path, os.stat_result] = {}
         self._lock = None if path == MEMORY else lock(Path(path).parent)
         self._saving = None if path == MEMORY else Saving(Path(path))
         self.db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
@@ -74,6 +76,7 @@ class File:
                 found = dict(self.db.execute("SELECT key, value FROM about"))
                 check_identity(found, identity, "choose another folder with LSWC_CRAWL")
                 self.load()
+                self.check()
         except BaseException:
             self.close()
             raise
@@ -90,10 +93,25 @@ class File:
         self.loaded()
         self.lengths = read_lengths(self.db)
 
+    def check(self) -> None:
+        """Raise StorageError if the file, or its log, was removed or replaced since it was opened.
+
+        SQLite would go on to write what nobody finds any more, and copy into a new one.
+        """
+        for path in () if self._saving is None else (self._path, self._ahead):
+            found = path.stat() if path.exists() else None
+            before = self._known.get(path, found)
+            if before is None:
+                continue  # nothing was written yet
+            if found is None or not os.path.samestat(found, before):
+                raise StorageError(f"{path} was removed while the crawl wrote it")
+            self._known[path] = before
+
     def prepare_checkpoint(self) -> bool:
         """Begin to make durable what was committed; tell whether that is done."""
         if self._saving is None:
             return True
+        self.check()
         with self.errors():
             return not self._saving.goes_on()
 

@@ -364,6 +364,10 @@ class Frontier(Stock):
             with self._file.transaction():
                 self._file.held.hold(records, self._file.urls.next_seq)
 
+    def check(self) -> None:
+        """Raise StorageError if the file was removed or replaced while the crawl writes it."""
+        self._file.check()
+
     def prepare_checkpoint(self) -> bool:
         """Begin to make durable what was committed, beside the crawl; tell whether that is done.
 
