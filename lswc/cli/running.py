@@ -149,11 +149,12 @@ class RunsSpider(BaseRunSpiderCommand):
         super().run(args, opts)  # type: ignore[safe-super]  # it stands before Scrapy's command
         if not self._is_crawl:
             return
-        from lswc.crawl.close_reasons import EXIT_CODES
+        from lswc.crawl.close_reasons import EXIT_CODES, NOT_CLOSED
 
-        reason = self._ran.stats.get_value("finish_reason") if self._ran is not None else ""
+        stats = self._ran.stats.get_stats() if self._ran is not None else {}
+        reason = stats.get("finish_reason", "")
         self._show_summary(opts, reason or "")
-        self.exitcode = EXIT_CODES.get(reason, self.exitcode)
+        self.exitcode = EXIT_CODES.get(reason, self.exitcode) or int(NOT_CLOSED in stats)
 
     def _show_summary(self, opts: argparse.Namespace, reason: str) -> None:
         from lswc.cli.summary_table import advice, details_table, summary_table

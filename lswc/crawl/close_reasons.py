@@ -35,5 +35,8 @@ def said(reason: str) -> str:
     return _SAID.get(reason, reason)
 
 
+NOT_CLOSED = "lswc/not closed"
+"""Counts what couldn't be closed in order, in the stats: the exit code is 1 then, too."""
+
 EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, UNEXPECTED: 1, STUCK: 1, OFFLINE_TOO_LONG: 3}
 """Of other reasons it is 0, and of a user's mistake 2."""

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, STUCK, UNEXPECTED
+from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, NOT_CLOSED, STUCK, UNEXPECTED
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import DamageError, LostStoreError, LswcError, StuckError
@@ -302,6 +302,14 @@ class Commits:
                 "again", repr(error), exc_info=error,
             )  # fmt: skip
         self.stop(reason)
+
+    def not_closed(self, error: Exception) -> None:
+        """Say that something couldn't be closed in order at the end; the exit code says so, too."""
+        if isinstance(error, LswcError):
+            logger.error("%s", error)
+        else:
+            logger.error("an error of lswc's own at the end, %r", error, exc_info=error)
+        self._count(NOT_CLOSED)
 
 
 def _forget(visit: Visit) -> None:

@@ -28,7 +28,6 @@ from lswc.crawl.scrapy_internet import ScrapyInternet
 from lswc.crawl.stores import frontier_of, seen_paragraphs_of, shared_of
 from lswc.crawl.upkeep import Upkeep
 from lswc.crawl.walls import Walls
-from lswc.errors import LswcError
 from lswc.guest.admission import Reach
 from lswc.guest.canonicals import REMEMBERED
 from lswc.guest.control import InFolder
@@ -96,27 +95,22 @@ class Parts:
         return None if self.shared is None else self.shared.exchange
 
     def close(self, reason: str = "") -> None:
-        """Close the archive and the frontier; what isn't finished stays pending."""
-        self.readers.close()
-        self.rendering.close()
+        """Close all, whatever can't be; what isn't finished stays pending."""
+        others = (self.earlier, self.pages.paragraphs, self.shared, self.frontier)
         ends: tuple[Callable[[], None], ...] = (
+            self.readers.close,
+            self.rendering.close,
             self.guest.close,
             self.learned.close,
             lambda: self.closing(reason),
             lambda: self.archive.close(whole=not self.commits.failed),
+            *(one.close for one in others if one is not None),
         )
         for end in ends:
             try:
                 end()
-            except LswcError as error:
-                logger.error("%s", error)
-        if self.earlier is not None:
-            self.earlier.close()
-        if self.pages.paragraphs is not None:
-            self.pages.paragraphs.close()
-        if self.shared is not None:
-            self.shared.close()
-        self.frontier.close()
+            except Exception as error:
+                self.commits.not_closed(error)
 
 
 def compose(crawl: Crawl, crawler: Crawler, stop: Callable[[str], None]) -> Parts:

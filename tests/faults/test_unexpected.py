@@ -53,6 +53,19 @@ def test_the_crawl_ends_and_goes_on(site: Site, place: str) -> None:
     assert check(site.folder).agrees
 
 
+@pytest.mark.parametrize("place", ["archive.close", "guest.close", "readers.close"])
+def test_what_cannot_be_closed_leaves_the_rest_in_order(site: Site, place: str) -> None:
+    given = {"EXTENSIONS": RAISES, "TEST_PLACE": place, "TEST_PAGES": 8}
+    done = run(site.command(**given))
+    assert done.returncode == 1
+    assert "an error of lswc's own at the end, KeyError('unexpected')" in done.stderr
+    assert site.summary["reason"] == "finished"
+    assert len(site.urls) == PAGES
+    assert not (site.folder / "frontier.db-wal").exists()
+    site.crawl()
+    assert check(site.folder).agrees
+
+
 STUCK = '{"lswc.monitor.recorder.Recorder": 1, "tests.faults.component.Stuck": 2}'
 
 
