@@ -64,6 +64,10 @@ class StuckError(LswcError):
     """A crawl doesn't go on, and nobody knows why; it does when it is started again."""
 
 
+class ProxyError(LswcError):
+    """The proxy passes nothing on; the message says what it wants."""
+
+
 class LostStoreError(StorageError):
     """The Redis of a crawl doesn't hold the crawl any more."""
 

@@ -30,8 +30,8 @@ class WebServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, handler: type[QuietHandler]) -> None:
-        super().__init__(("127.0.0.1", 0), handler)
+    def __init__(self, handler: type[QuietHandler], port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), handler)
 
     @override
     def handle_error(self, request: Any, client_address: Any) -> None:

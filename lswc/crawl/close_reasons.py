@@ -8,6 +8,9 @@ CANNOT_WRITE = "can't write"
 LOST_STORE = "lost store"
 """Redis can't be reached any more, or has lost the crawl."""
 
+NO_PROXY = "no proxy"
+"""The proxy wants a login that it isn't given."""
+
 UNEXPECTED = "unexpected error"
 """Something failed that nobody expected: a bug of lswc's, or of what it is built on."""
 
@@ -38,5 +41,12 @@ def said(reason: str) -> str:
 NOT_CLOSED = "lswc/not closed"
 """Counts what couldn't be closed in order, in the stats: the exit code is 1 then, too."""
 
-EXIT_CODES = {CANNOT_WRITE: 1, LOST_STORE: 1, UNEXPECTED: 1, STUCK: 1, OFFLINE_TOO_LONG: 3}
+EXIT_CODES = {
+    CANNOT_WRITE: 1,
+    LOST_STORE: 1,
+    NO_PROXY: 1,
+    UNEXPECTED: 1,
+    STUCK: 1,
+    OFFLINE_TOO_LONG: 3,
+}
 """Of other reasons it is 0, and of a user's mistake 2."""

@@ -36,10 +36,17 @@ from typing import TYPE_CHECKING
 
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from lswc.crawl.close_reasons import CANNOT_WRITE, LOST_STORE, NOT_CLOSED, STUCK, UNEXPECTED
+from lswc.crawl.close_reasons import (
+    CANNOT_WRITE,
+    LOST_STORE,
+    NO_PROXY,
+    NOT_CLOSED,
+    STUCK,
+    UNEXPECTED,
+)
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
-from lswc.errors import DamageError, LostStoreError, LswcError, StuckError
+from lswc.errors import DamageError, LostStoreError, LswcError, ProxyError, StuckError
 from lswc.frontier.rules.held import became
 from lswc.frontier.rules.visit import Visit, offer_like
 from lswc.outcomes import RECORDED, Outcome
@@ -67,6 +74,7 @@ Not more often: a page changes leaves all over the frontier, and each is written
 _REASONS = (
     (LostStoreError, LOST_STORE),
     (StuckError, STUCK),
+    (ProxyError, NO_PROXY),
     (LswcError, CANNOT_WRITE),
 )
 

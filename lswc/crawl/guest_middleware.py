@@ -25,8 +25,9 @@ from lswc.crawl.requests import (
     page_visit_of,
     url_of,
 )
+from lswc.crawl.transport.connection import LOGIN, ProxyLoginError
 from lswc.crawl.transport.refused import Refused, address_refusal
-from lswc.errors import LswcError
+from lswc.errors import LswcError, ProxyError
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ClosingError
 from lswc.guest.rests import OVERLOADED
@@ -150,6 +151,8 @@ class GuestMiddleware:
     ) -> Response | Awaitable[Response]:
         """Report an answer to the guest; return what is behind it, if it is a wall."""
         go = request.meta.pop(GO, None)  # now: a retry is a copy of the request
+        if response.status == LOGIN and "proxy" in request.meta:
+            self._end_for_login(request)
         if go is not None:
             self._end(request, go, _end_of(request, response))
         if response.status in REDIRECTS and self._walls is not None and STEP not in request.meta:
@@ -170,13 +173,24 @@ class GuestMiddleware:
         go = request.meta.pop(GO, None)
         if go is None:
             return
-        # What is behind a proxy can't be knocked at: there each failure is its server's.
-        is_live = is_silence(exception) and "proxy" not in request.meta
-        refusal = address_refusal(request, exception)
+        if isinstance(exception, ProxyLoginError):
+            self._end_for_login(request)
+        is_live = is_silence(exception)
+        refusal = None if "proxy" in request.meta else address_refusal(request, exception)
         nameless = refusal == Outcome.NAME_NOT_RESOLVED
         is_live = is_live and (refusal is None or nameless)
         timed_out = isinstance(exception, DownloadTimeoutError)
         self._end(request, go, End(is_live=is_live, timed_out=timed_out, nameless=nameless))
+
+    def _end_for_login(self, request: Request) -> None:
+        """End the crawl: all that it asks for would be refused."""
+        proxy = request.meta["proxy"]
+        self._commits.fail(
+            ProxyError(
+                f"the proxy {proxy} wants a login (status {LOGIN}): set one, as in "
+                "http_proxy=http://user:password@host:port"
+            )
+        )
 
     def _end(self, request: Request, go: Go, end: End) -> None:
         try:
@@ -241,8 +255,8 @@ def _twin(request: Request, exception: Exception) -> Request | None:
         return None
     if url is None or (url.scheme, url.port) != ("http", 80):
         return None
-    if not isinstance(exception, DownloadConnectionRefusedError):
-        return None
+    if not isinstance(exception, DownloadConnectionRefusedError) or "proxy" in request.meta:
+        return None  # it is the proxy that refuses
     visit.url = f"https://{visit.url.partition('://')[2]}"
     return request.replace(url=f"https://{request.url.partition('://')[2]}")
 

@@ -10,6 +10,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import IgnoreRequest, ResponseDataLossError
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
@@ -18,6 +19,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.error import ConnectError
 
 from lswc.crawl.requests import GO, KNOCK, RULES, headers_of
+from lswc.crawl.transport.connection import proxy_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.transport.resolver import addresses_of
 from lswc.guest.decisions import Refuse
@@ -81,8 +83,9 @@ class ScrapyInternet:
         from twisted.internet.endpoints import HostnameEndpoint
         from twisted.internet.protocol import Factory, Protocol
 
-        dnscache.pop(url.hostname, None)  # that its name was known says nothing
-        endpoint = HostnameEndpoint(reactor, url.hostname.strip("[]"), url.port, timeout=OPENING)
+        host, port = self._proxy(url) or (url.hostname.strip("[]"), url.port)
+        dnscache.pop(host, None)  # that its name was known says nothing
+        endpoint = HostnameEndpoint(reactor, host, port, timeout=OPENING)
         factory: Any = Factory.forProtocol(Protocol)
         connecting = maybe_deferred_to_future(endpoint.connect(factory))
         try:
@@ -91,6 +94,19 @@ class ScrapyInternet:
             return False
         protocol.transport.abortConnection()
         return True
+
+    def _proxy(self, url: Url) -> tuple[str, int] | None:
+        """Return the name and port of the proxy by which a URL is asked for, as Scrapy has it.
+
+        What is behind it can't be knocked at.
+        """
+        proxies = self._crawler.get_downloader_middleware(HttpProxyMiddleware)
+        if proxies is None:
+            return None
+        request = Request(url.href)
+        proxies.process_request(request)
+        proxy = request.meta.get("proxy")
+        return proxy_of(proxy)[:2] if proxy else None
 
     async def sign(self, url: Url) -> int | None:
         """As ``Internet.sign``: by a new connection, in its server's turn."""

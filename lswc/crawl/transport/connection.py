@@ -9,6 +9,7 @@ from collections import OrderedDict
 from ipaddress import ip_address
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, cast
+from urllib.parse import urlsplit
 
 from aiohappyeyeballs import start_connection
 from scrapy.exceptions import (
@@ -16,6 +17,7 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
 )
+from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
 from lswc.crawl.transport.answer import Answer, Bounds, NoAnswerError
@@ -39,6 +41,16 @@ READ = 65_536
 """Bytes that are read of a connection at a time."""
 
 _TUNNEL_HEAD = 65_536
+
+PORTS = {"http": 80, "https": 443}
+"""Usual ports, by scheme."""
+
+LOGIN = 407
+"""Status of a proxy that wants a login (RFC 9110 §15.5.8)."""
+
+
+class ProxyLoginError(DownloadFailedError):
+    """A proxy that opens tunnels wants a login."""
 
 
 class Place(NamedTuple):
@@ -235,6 +247,8 @@ class Connections:
         try:
             connection.ask(answer)
             await answer.head()
+            if answer.status == LOGIN:
+                raise ProxyLoginError(f"the proxy says {LOGIN} to {place.host}: it wants a login")
             if answer.status // 100 != 2:
                 raise DownloadFailedError(f"the proxy says {answer.status} to {place.host}")
             await connection.secure(self._context, place.host.rstrip("."))
@@ -255,3 +269,9 @@ def _failure(error: Exception) -> DownloadFailedError | DownloadConnectionRefuse
     if isinstance(error, ConnectionRefusedError):
         return DownloadConnectionRefusedError(str(error))
     return NoAnswerError(str(error))
+
+
+def proxy_of(address: str) -> tuple[str, int, bool]:
+    """Return the name and the port of a proxy, and whether it is spoken to by TLS."""
+    by = urlsplit(add_http_if_no_scheme(address))
+    return by.hostname or "", by.port or PORTS.get(by.scheme, 80), by.scheme == "https"

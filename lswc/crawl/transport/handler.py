@@ -7,7 +7,6 @@ import sys
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.core.downloader.handlers._base_http import BaseHttpDownloadHandler
@@ -27,13 +26,12 @@ from scrapy.utils._download_handlers import (
 )
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.ssl import _make_ssl_context
-from scrapy.utils.url import add_http_if_no_scheme
 from typing_extensions import override
 
 from lswc.crawl.composition import parts_of
 from lswc.crawl.requests import BROKEN_OFF, CUT, FILE, KNOCK, RENDERING, RULES, page_visit_of
 from lswc.crawl.transport.answer import MAX_HEADS, Answer, Bounds, BrokenBodyError, CutBodyError
-from lswc.crawl.transport.connection import Connections, Place
+from lswc.crawl.transport.connection import PORTS, Connections, Place, proxy_of
 from lswc.crawl.transport.resolver import addresses_of
 from lswc.frontier.rules.visit import DISCONNECT, STOPPED, Attempt
 from lswc.guest.robots_txt import MAX_SIZE
@@ -62,7 +60,6 @@ if TYPE_CHECKING:
     from lswc.crawl.transport.encryption import Encryption
     from lswc.frontier.rules.visit import Exchange, Visit
 
-_PORTS = {"http": 80, "https": 443}
 _WITH_CONTENT = ("POST", "PUT", "PATCH")  # RFC 9110 §8.6: they say that they have none
 _OLD_RENEGOTIATION = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy's own handler has it
 # Scrapy's flags as ISO 28500:2017 §5.13 calls them.
@@ -229,16 +226,15 @@ def _place(request: Request, local: str | tuple[str, int] | None) -> tuple[Place
     It comes from the address ``local``, unless it says another. Raises UnsupportedURLSchemeError.
     """
     url = urlparse_cached(request)
-    if url.scheme not in _PORTS:
+    if url.scheme not in PORTS:
         raise UnsupportedURLSchemeError(f"neither http nor https: {url.scheme}")
     local = normalize_bind_address(request.meta.get("bindaddress") or local or None)
-    host, port = url.hostname or "", url.port or _PORTS[url.scheme]
+    host, port = url.hostname or "", url.port or PORTS[url.scheme]
     proxy = request.meta.get("proxy")
     if not proxy:
         return Place(url.scheme, host, port, local=local), None
-    by = urlsplit(add_http_if_no_scheme(proxy))
-    through = by.hostname or "", by.port or _PORTS.get(by.scheme, 80), by.scheme == "https"
-    return Place(url.scheme, host, port, through, local), request.headers.get("Proxy-Authorization")
+    login = request.headers.get("Proxy-Authorization")
+    return Place(url.scheme, host, port, proxy_of(proxy), local), login
 
 
 def _bounds(settings: BaseSettings) -> Bounds:
@@ -257,7 +253,7 @@ def _written(request: Request, place: Place) -> bytes:
     """Return the bytes of a request (RFC 9112 §3)."""
     is_passed_on = place.proxy is not None and place.scheme == "http"
     url, host = _address(request), urlparse_cached(request).netloc.rpartition("@")[2]
-    host = host.removesuffix(f":{_PORTS[place.scheme]}")
+    host = host.removesuffix(f":{PORTS[place.scheme]}")
     target = url if is_passed_on else _path(url)
     lines = [f"{request.method} {target} HTTP/1.1".encode(), b"Host: " + host.encode()]
     for name, values in dict.items(request.headers):  # Headers looks each name up once more
