@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from random import randrange
 from time import monotonic
+from traceback import extract_tb
 from unittest.mock import patch
 
 from lswc.frontier.exchange import joining
@@ -36,7 +37,8 @@ def main() -> None:
                     lived(seed, Path(folder), LONG, AGAIN if given.revisits else ONCE)
                 except AssertionError as error:
                     bad += 1
-                    print(f"seed {seed}: {str(error).splitlines()[:1]}", flush=True)
+                    where = extract_tb(error.__traceback__)[-1]
+                    print(f"seed {seed}: {where.line}", flush=True)
             seed += 1
     print(f"{seed - given.first:,} lives from seed {given.first} on, {bad} of them went wrong")
 

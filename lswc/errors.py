@@ -14,13 +14,17 @@
     │   ├── SeedError       a file that says nothing usable of seeds
     │   └── AnalysisError   a question that the collection can't answer
     ├── ReaderError         no process can be started that reads pages: exit code 1
+    ├── StuckError          nothing ended for long: exit code 1
+    ├── ProxyError          the proxy wants a login: exit code 1
     └── StorageError        a full or broken disk: exit code 1
+        ├── DamageError     a frontier that isn't what was written
         └── LostStoreError  Redis has lost the crawl
             └── AwayError   Redis can't be reached
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
@@ -83,6 +87,20 @@ _MISNAMED = (
     NotADirectoryError,
     PermissionError,
 )
+
+
+def same_file(path: Path, opened: os.stat_result) -> os.stat_result:
+    """Return what is known now of a file that was opened as this one.
+
+    Raises StorageError if it was removed or replaced since.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        found = None
+    if found is None or not os.path.samestat(found, opened):
+        raise StorageError(f"{path} was removed while the crawl wrote it")
+    return found
 
 
 @contextmanager

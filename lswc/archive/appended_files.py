@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from lswc.errors import ConfigError, StorageError, unwritten, writing
+from lswc.errors import ConfigError, StorageError, same_file, unwritten, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,12 +90,7 @@ class Appended:
 
     def check(self) -> None:
         """Raise StorageError if the file was removed, replaced or cut since it was opened."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            found = None
-        if found is None or not os.path.samestat(found, os.fstat(self._file.fileno())):
-            raise StorageError(f"{self.path} was removed while the crawl wrote it")
+        found = same_file(self.path, os.fstat(self._file.fileno()))
         if found.st_size < self.end:  # as logrotate's copytruncate does
             raise StorageError(f"{self.path} was cut short while the crawl wrote it")
 

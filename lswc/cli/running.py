@@ -153,7 +153,7 @@ class RunsSpider(BaseRunSpiderCommand):
 
         stats = self._ran.stats.get_stats() if self._ran is not None else {}
         reason = stats.get("finish_reason", "")
-        self._show_summary(opts, reason or "")
+        self._show_summary(opts, reason)
         self.exitcode = EXIT_CODES.get(reason, self.exitcode) or int(NOT_CLOSED in stats)
 
     def _show_summary(self, opts: argparse.Namespace, reason: str) -> None:

@@ -175,10 +175,9 @@ class GuestMiddleware:
             return
         if isinstance(exception, ProxyLoginError):
             self._end_for_login(request)
-        is_live = is_silence(exception)
-        refusal = None if "proxy" in request.meta else address_refusal(request, exception)
+        refusal = address_refusal(request, exception)
         nameless = refusal == Outcome.NAME_NOT_RESOLVED
-        is_live = is_live and (refusal is None or nameless)
+        is_live = is_silence(exception) and (refusal is None or nameless)
         timed_out = isinstance(exception, DownloadTimeoutError)
         self._end(request, go, End(is_live=is_live, timed_out=timed_out, nameless=nameless))
 

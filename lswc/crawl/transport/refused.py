@@ -92,8 +92,11 @@ def _reason(request: Request, exception: Exception) -> Outcome | None:
 
 
 def address_refusal(request: Request, exception: Exception) -> Outcome | None:
-    """Return why the crawl itself refuses all addresses of a request's host, if it does."""
-    if not isinstance(exception, CannotResolveHostError):
+    """Return why the crawl itself refuses all addresses of a request's host, if it does.
+
+    A proxy looks the name up itself.
+    """
+    if not isinstance(exception, CannotResolveHostError) or "proxy" in request.meta:
         return None
     from twisted.internet import reactor  # not above: importing it installs one
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lswc.errors import DamageError, StorageError
+from lswc.errors import DamageError, StorageError, same_file
 from lswc.frontier.exchange import outbox
 from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.rules.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
@@ -27,6 +26,7 @@ from lswc.frontier.store.urls import Urls, read_lengths
 from lswc.strategy import GUESSES, REQUISITES, Strategy, Unit, with_requisites
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping
 
     from lswc.strategy import Experience
@@ -99,13 +99,11 @@ class File:
         SQLite would go on to write what nobody finds any more, and copy into a new one.
         """
         for path in () if self._saving is None else (self._path, self._ahead):
-            found = path.stat() if path.exists() else None
-            before = self._known.get(path, found)
-            if before is None:
-                continue  # nothing was written yet
-            if found is None or not os.path.samestat(found, before):
-                raise StorageError(f"{path} was removed while the crawl wrote it")
-            self._known[path] = before
+            if path in self._known:
+                same_file(path, self._known[path])
+                continue
+            with suppress(FileNotFoundError):  # nothing was written to the log yet
+                self._known[path] = path.stat()
 
     def prepare_checkpoint(self) -> bool:
         """Begin to make durable what was committed; tell whether that is done."""
