@@ -32,7 +32,7 @@ def by_words(
     """Estimate the web's size by pairs of words counted elsewhere.
 
     ``relevant`` are the crawl's relevant pages, ``quality`` the identifier's precision and
-    accuracy; the ``extremes`` most extreme pairs are left out. Raises AnalysisError if too few
+    accuracy; of the pairs ``extremes`` are left out. Raises AnalysisError if too few
     pairs occur together.
     """
     found = size.estimate(pairs, extremes if len(pairs) > 2 * extremes else 0)

@@ -44,8 +44,11 @@ class Command(UserCommand):
                 "name one trace, or the folder of a crawl or of each of its workers, and --out",
                 print_help=False,
             )
-        if opts.extremes < 0:
-            raise ConfigError(f"--extremes must not be negative, and {opts.extremes} is")
+        if opts.extremes < 0 or opts.extremes % 2:
+            raise ConfigError(
+                f"--extremes must be 0 or an even number, half the lowest and half the highest "
+                f"pairs: {opts.extremes} isn't"
+            )
         for name in ("precision", "accuracy"):
             if not 0 < getattr(opts, name) <= 1:
                 given = getattr(opts, name)

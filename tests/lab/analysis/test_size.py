@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from statistics import stdev
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,12 +43,15 @@ def test_a_pair_gives_the_published_size(n_a: int, n_b: int, n_ab: int, size: in
     assert round(Pair("a", "b", n_a, n_b, n_ab).size) == size
 
 
-def test_the_two_extreme_pairs_are_left_out() -> None:
+def test_the_lowest_and_the_highest_pair_are_left_out() -> None:
     pairs = [Pair("a", "b", *counts) for *counts, _ in MON]
     found = estimate(pairs)
-    assert found.kept == (True, True, False, False, True)
-    assert round(found.mean) == round((486_866.67 + 475_447.62 + 481_153.85) / 3)
-    assert 5_000 < found.deviation < 6_000
+    assert found.kept == (True, False, True, False, True)
+    sizes = (486_866.67, 2_015_360, 481_153.85)
+    assert round(found.mean) == round(sum(sizes) / 3)
+    assert found.deviation == pytest.approx(stdev(sizes), rel=1e-6)
+    assert estimate(pairs, 4).kept == (True, False, False, False, False)
+    assert all(estimate(pairs, 0).kept)
 
 
 def test_pairs_never_together_say_nothing() -> None:
