@@ -9,7 +9,8 @@ from lswc import __version__
 
 # The crawl: what is collected, and where it is kept
 
-# The profile: the name of a file in settings_profiles/, which sets any of these settings.
+# The profile: the name of a file in settings_profiles/, which sets any of these settings. Of
+# several, as in `bfs,as_in_the_paper`, the later has the last word (strategies.md#as-in-the-paper).
 LSWC_PROFILE = "adaptive"
 # What to fetch next, with its parameters: `lswc:S=5,T=3`. Every profile sets one.
 LSWC_STRATEGY = ""
@@ -166,7 +167,8 @@ ROBOTSTXT_USER_AGENT = "lswc"
 # Which of `nofollow`, `noindex` and `noarchive` are obeyed, in META robots and X-Robots-Tag.
 LSWC_ROBOTS_META = ["nofollow"]
 # What follows if a page says that its text must not be mined (safety.md): `record` it, and no more;
-# `skip-corpus`, leave it out of the corpus; `skip-archive`, leave it out of the archive too.
+# `skip-corpus`, leave it out of the corpus; `skip-archive`, leave it out of the archive too. With
+# `record-pages` no server is asked for its tdmrep.json.
 LSWC_OPT_OUT = "skip-corpus"
 # Seconds that a server rests after an answer.
 DOWNLOAD_DELAY = 1.0
@@ -232,6 +234,9 @@ LSWC_MAX_UNPROVEN_SITES = 200_000
 # Near-duplicates in a row: of a directory so many, of a server twice, of a registered domain four
 # times as many.
 LSWC_MAX_DUPLICATES = 30
+# Whether a site of several names, and a page that names another URL of its own, are collected once
+# (safety.md#one-site-once).
+LSWC_TWINS = True
 
 # What Scrapy does otherwise: leave these as they are
 

@@ -28,7 +28,7 @@ from lswc.corpus.versions import LATEST
 from lswc.errors import writing
 from lswc.files import partial_folder, whole_folder
 from lswc.progress import Say, silent
-from lswc.reading.opt_outs import forbids_mining, reasons
+from lswc.reading.opt_outs import RECORDING, forbids_mining, reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -129,7 +129,7 @@ def write(
     kept = out / NAME
     removal = Removal([*(entries_of(kept) if kept.exists() else ()), *choices.without])
     target = language_of(crawls[0], choices.lang)
-    skips = any(opt_out_of(crawl) != "record" for crawl in crawls)
+    skips = any(opt_out_of(crawl) not in RECORDING for crawl in crawls)
     others = Others(choices.against)
     made = out / parts.PARTS
     every = parts.parts_of(crawls, target.tag, made)

@@ -16,6 +16,7 @@ from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
 from lswc.guest.robots_txt import can_be_named
+from lswc.reading.opt_outs import RECORDING
 from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ VALUES = ("pages", "text")
 MACHINE_TRANSLATED = ("relevant", "irrelevant")
 REQUISITES_SHARE = 0.09
 """Share of the requests that requisites get, if LSWC_REQUISITES names no other."""
-OPT_OUT = ("record", "skip-corpus", "skip-archive")
+OPT_OUT = (*RECORDING, "skip-corpus", "skip-archive")
 UNKNOWN = ("strategy", "irrelevant", "guess")
 ROBOTS_WORDS = ("nofollow", "noindex", "noarchive")
 

@@ -84,7 +84,7 @@ class Parts:
     earlier: Earlier | None
     learned: Learned
     pageless: Pageless
-    twins: Twins
+    twins: Twins | None
     walls: Walls | None
     shared: Shared | None
     closing: Callable[[str], None] = lambda _: None
@@ -164,8 +164,9 @@ def _composed(
     opened.callback(learned.close)
     guest = Guest(crawl.politeness, _reach(crawl), stores, limits, internet, network)
     commits = Commits(crawl, frontier, archive, guest, stats, stop)
-    twins = commits.twins = Twins(learned)
-    twins.load(recorded.latest)
+    twins = commits.twins = Twins(learned) if crawl.twins else None
+    if twins is not None:
+        twins.load(recorded.latest)
     leases = Leases(crawl, frontier, guest, commits, stats, twins)
     if shared is not None:
         leases.feed = shared.feed

@@ -68,7 +68,8 @@ class Crawl:
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
     more. ``judge`` are the settings that say what is recorded as what. ``archived`` says what goes
     into WARC files: "relevant", "all" or "none", and ``file_sizes`` when files are closed.
-    ``sitemaps``: those of relevant servers are asked for. ``requisites_share`` is that of the
+    ``sitemaps``: those of relevant servers are asked for; ``twins``: what has several names is
+    collected once. ``requisites_share`` is that of the
     requests for what such pages need, while pages can be asked for; ``opt_out`` what follows from a
     page's opt-out. Each relevant page is visited again ``revisit`` times a day, on the mean.
     ``earlier`` are the folders of crawls that this one visits again, the latest first. ``headers``
@@ -89,6 +90,7 @@ class Crawl:
     browser: BrowserSettings | None
     browser_pages: checked.BrowserPages
     max_duplicates: int
+    twins: bool
     quotas: Quotas
     politeness: Politeness
     seeds: tuple[str, ...]
@@ -140,6 +142,7 @@ class Crawl:
         reading = msgspec.structs.replace(
             reader_settings(target.tag, settings),
             requisites_of=_requisites_of(settings, guesses),
+            depth=_depth(whole(settings, "DEPTH_LIMIT"), chosen),
             clean_text=chosen.value != Value.PAGES or _counts_text(settings),
             feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_SITEMAPS") else (),
         )
@@ -160,6 +163,7 @@ class Crawl:
             browser=_browser(settings, accepted),
             browser_pages=checked.browser_pages(settings),
             max_duplicates=whole(settings, "LSWC_MAX_DUPLICATES"),
+            twins=settings.getbool("LSWC_TWINS"),
             quotas=quotas,
             politeness=_politeness(settings),
             seeds=seeds_of(target, seeds, web),
@@ -364,6 +368,11 @@ def _politeness(settings: BaseSettings) -> Politeness:
         try_again=checked.try_again(settings),
         least_disk=number(settings, "LSWC_MIN_DISK"),
     )
+
+
+def _depth(limit: int, strategy: Strategy) -> int:
+    """Return the most links from a seed, by the setting and the strategy's levels; 0 for any."""
+    return min((most for most in (limit, strategy.levels - 1) if most > 0), default=0)
 
 
 def quotas_of(settings: BaseSettings, target: Wanted) -> Quotas:

@@ -87,11 +87,12 @@ class Leases:
         guest: Guest,
         commits: Commits,
         stats: StatsCollector,
-        twins: Twins,
+        twins: Twins | None,
     ) -> None:
         self._crawl, self._frontier, self._guest = crawl, frontier, guest
         self._commits, self._stats, self._twins = commits, stats, twins
-        twins.parted = self._retry_twins
+        if twins is not None:
+            twins.parted = self._retry_twins
         self.feed: Feed | None = None
         self.may_end = False
         self.asked_for: Callable[[float], None] = lambda now: None
@@ -154,8 +155,7 @@ class Leases:
             if visit is None:
                 return None
             reason = self._guest.admission.of_visit(visit, now)
-            twins = self._twins
-            if reason is None and (twins.servers or twins.parameters) and self._is_twin(visit):
+            if reason is None and self._is_twin(visit):
                 reason = Outcome.TWIN
             if reason is None:
                 return visit
@@ -165,10 +165,11 @@ class Leases:
 
     def _is_twin(self, visit: Visit) -> bool:
         """Tell whether another URL is asked for instead of a visit's, and offer that."""
-        lease, url = visit.lease, parse(visit.lease.url)
-        if url is None or lease.visits or not visit.is_page:
+        lease, twins = visit.lease, self._twins
+        if twins is None or twins.is_empty or lease.visits or not visit.is_page:
             return False
-        found = self._twins.instead(url, lease.referrer)
+        url = parse(lease.url)
+        found = None if url is None else twins.instead(url, lease.referrer)
         if found is None or isinstance(self._guest.admission.scope_of(visit, found.href), Outcome):
             return False
         with self._frontier.reading() as reader:
@@ -183,13 +184,15 @@ class Leases:
     def take_owed(self) -> None:
         """Make pending what another URL was asked for instead of, and which that doesn't show."""
         twins = self._twins
-        if owed := {*twins.owed, *twins.canonicals.owed}:
+        if twins is not None and (owed := {*twins.owed, *twins.canonicals.owed}):
             self._frontier.retry(INSTEAD, lambda address, depth: address in owed)
             twins.owed.clear()
             twins.canonicals.paid()
 
     def _retry_copies(self) -> None:
         """Make pending what gave way to URLs that ended before the crawl was stopped."""
+        if self._twins is None:
+            return
         canonicals = self._twins.canonicals
         waits = [url for name in canonicals.waiting if (url := parse(f"http://{name}")) is not None]
         with self._frontier.reading() as reader:
@@ -333,7 +336,9 @@ class Leases:
         later, due = self._frontier.later, self._frontier.next_due()
         if self._frontier.unfinished > later or (later and self._guest.control.pauses):
             return True
-        if self._twins.canonicals.waiting:  # for what the frontier has no more
+        if (
+            self._twins is not None and self._twins.canonicals.waiting
+        ):  # for what the frontier has no more
             self._twins.canonicals.release()
             self.take_owed()
             return True

@@ -23,7 +23,7 @@ from lswc.guest.internet import ClosingError
 from lswc.outcomes import NEW, Outcome
 from lswc.reading.doorway import FEW_LEAVE
 from lswc.reading.main_text.clean_text import NO_TEXT
-from lswc.reading.opt_outs import forbids_mining, robots_words
+from lswc.reading.opt_outs import RECORD_PAGES, RECORDING, forbids_mining, robots_words
 from lswc.reading.page import without_closed
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import (
@@ -238,7 +238,7 @@ class Pages:
             page.reason = LINKED
         is_kept = page.relevant or page.reason or self.crawl.archived == "all"
         is_kept = is_kept and not reading.unwanted
-        if is_kept and not reading.opt_outs.is_tdm_told:
+        if is_kept and not reading.opt_outs.is_tdm_told and self.crawl.opt_out != RECORD_PAGES:
             await self._ask_server(page, len(response.body))
         if visit.opt_outs:
             visit.tally["content", "opt-out"] += 1
@@ -512,7 +512,7 @@ def _weigh(page: Page, size: int, crawl: Crawl, seen: SeenParagraphs) -> None:
     """
     visit, reading, value = page.visit, page.reading, crawl.strategy.value
     clean = reading.clean
-    opts_out = crawl.opt_out != "record" and forbids_mining(visit.opt_outs)
+    opts_out = crawl.opt_out not in RECORDING and forbids_mining(visit.opt_outs)
     if reading.unwanted or opts_out:
         clean = NO_TEXT
     are_new = seen.add([paragraph for paragraph, _ in clean.paragraphs])

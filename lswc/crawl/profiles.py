@@ -1,4 +1,7 @@
-"""Profiles of settings: ``-s LSWC_PROFILE=name``. The spider applies them, wherever it runs."""
+"""Profiles of settings: ``-s LSWC_PROFILE=name``, or several of them with commas between.
+
+The spider applies them, wherever it runs.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,17 @@ def module(name: str) -> ModuleType:
 
 
 def apply(settings: BaseSettings) -> None:
-    """Set what the profile ``LSWC_PROFILE`` says; a higher priority still wins.
+    """Set what the profiles of ``LSWC_PROFILE`` say; a higher priority still wins.
 
-    Raises ConfigError for an unknown name.
+    Of two that say something of one setting, the later counts. Raises ConfigError for an unknown
+    name, and if none of them has a strategy.
     """
-    settings.setmodule(module(settings.get("LSWC_PROFILE")), priority=PRIORITY)
+    given = str(settings.get("LSWC_PROFILE"))
+    chosen = [module(name.strip()) for name in given.split(",")]
+    for one in chosen:
+        settings.setmodule(one, priority=PRIORITY)
+    if not settings.get("LSWC_STRATEGY"):
+        raise ConfigError(
+            f"LSWC_PROFILE={given} says what a crawl does besides, and has no strategy: name a "
+            f"profile that has one before it, such as LSWC_PROFILE=bfs,{given}"
+        )

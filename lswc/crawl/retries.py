@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lswc.crawl.requests import page_visit_of, visit_of
-from lswc.frontier.rules.visit import FollowedLink, offer_like
+from lswc.frontier.rules.visit import FollowedLink, offer_of_redirect
 from lswc.outcomes import Outcome
 from lswc.urls import fingerprint, parse
 
@@ -38,7 +38,9 @@ HELD = 16_384
 class Retries:
     """Requests that wait to be sent again, each until its server has rested: those ``waiting``."""
 
-    def __init__(self, crawl: Crawl, commits: Commits, admission: Admission, twins: Twins) -> None:
+    def __init__(
+        self, crawl: Crawl, commits: Commits, admission: Admission, twins: Twins | None
+    ) -> None:
         self._crawl, self._commits, self._admission = crawl, commits, admission
         self._twins = twins
         self.waiting: list[tuple[float, int, Request]] = []  # a heap
@@ -95,9 +97,10 @@ class Retries:
                 self._wait(request, visit)
             return
         else:
-            if visit.is_page and (source := parse(visit.url)) is not None:
-                self._twins.named(source, url, redirects=True)
-            visit.offers = [offer_like(visit, url, self._crawl.unit(url), times)]
+            twins = self._twins if visit.is_page else None
+            if twins is not None and (source := parse(visit.url)) is not None:
+                twins.named(source, url, redirects=True)
+            visit.offers = [offer_of_redirect(visit, url, self._crawl.unit(url), times)]
             self._led_to(visit, url.href, None)
         self._commits.commit(visit, Outcome.REDIRECT)
 

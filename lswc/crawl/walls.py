@@ -19,7 +19,7 @@ from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import STEP, VISIT, headers_of
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import LswcError
-from lswc.frontier.rules.visit import offer_like
+from lswc.frontier.rules.visit import offer_of_redirect
 from lswc.guest.cookies import Jar
 from lswc.guest.server_cookies import Way
 from lswc.outcomes import REDIRECTS, Outcome
@@ -123,7 +123,7 @@ class Walls:
         if ended.loops:
             if gate:  # it may show something without cookies
                 times = visit.redirects + 1
-                visit.offers = [offer_like(visit, target, self._unit(target), times)]
+                visit.offers = [offer_of_redirect(visit, target, self._unit(target), times)]
             raise Refused(Outcome.COOKIE_WALL)
         return response
 

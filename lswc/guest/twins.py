@@ -162,7 +162,8 @@ class Twins:
 
         ``source`` is the page that led to it: if that is the other URL, that one wasn't had.
         """
-        if self.is_empty or (found := self.canonical(url)) == url:
+        found = self.canonical(url)
+        if found == url:
             return None
         if found.server != url.server:
             key = fingerprint(found.href)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 Headers = Mapping[str, Sequence[str]]
 """The values of a response's header fields, by their names in lower case."""
 
+RECORD_PAGES = "record-pages"
+RECORDING = ("record", RECORD_PAGES)
+"""Values of LSWC_OPT_OUT with which opt-outs are recorded, and no more."""
+
 MOST = 200
 """Characters of a field that are kept in a record."""
 

@@ -31,6 +31,7 @@ from lswc.strategy.facts import (
     encode,
     from_site_queue,
     next_distance,
+    redirected,
     source_of,
     status,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "from_site_queue",
     "next_distance",
     "order",
+    "redirected",
     "share_of_text",
     "source_of",
     "status",

@@ -42,7 +42,7 @@ class Strategy:
     looks at that. ``tolerated`` is the argument of
     ``status``. ``guesses_unknown`` says that a page of unknown language is taken for its
     referrer's (Somboonviwat 2006 §4.1). ``value`` is what a page adds to the counts of units and
-    cells.
+    cells. Links to deeper ``levels`` aren't followed: a seed's is 1, its links' 2; 0 for any.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Strategy:
     needs_oracle: bool = False
     learns: bool = False
     value: Value = Value.PAGES
+    levels: int = 0
 
     @property
     def kinds(self) -> int:
@@ -114,6 +115,7 @@ def by_rule(
     guesses_unknown: bool = False,
     needs_oracle: bool = False,
     value: Value = Value.PAGES,
+    levels: int = 0,
 ) -> Strategy:
     """Return the strategy of a rule. Raises StrategyError if the rule fails for any link."""
 
@@ -142,6 +144,7 @@ def by_rule(
         guesses_unknown,
         needs_oracle,
         value=value,
+        levels=levels,
     )
 
 

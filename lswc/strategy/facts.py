@@ -249,6 +249,29 @@ def from_site_queue(code: int) -> bool:
     return bool(FIELDS["in_site"].of(code) or FIELDS["referrer"].of(code) == PageLanguage.TARGET)
 
 
+_LOCALITY, _LOCALITIES = FIELDS["locality"].weight, len(Locality)
+_FOLDER = FIELDS["same_folder"].weight
+
+
+def redirected(code: int, hop: int, same_folder: bool) -> int:
+    """Return the code of a redirect's target, of the code of the link that led to the redirect.
+
+    It has its own place: the farther Locality of the link and of ``hop``, which leads from the
+    redirect to the target; ``same_folder`` says whether those two share a folder. So the front page
+    that a link of another site leads to by ``/out?`` is an entry page (Mon 2010 §3.1). All else
+    is the link's: the page that it stands on, its words, and its top-level domain. A seed's target
+    is a seed.
+    """
+    if code >= SEED:
+        return code
+    near = code // _LOCALITY % _LOCALITIES
+    if hop > near:
+        code += (hop - near) * _LOCALITY
+    if not same_folder and code // _FOLDER % 2:
+        code -= _FOLDER
+    return code
+
+
 def effective_language(identified: PageLanguage, inherited: PageLanguage) -> PageLanguage:
     """Return the language that decides for a page (Somboonviwat 2006 §4.1).
 

@@ -41,7 +41,7 @@ _PARAMETERS: dict[str, dict[str, _Parameter]] = {
     "tld_anchor": {},
     "tld": {},
     "anchor": {},
-    "site_queues": {},
+    "site_queues": {"L": _Parameter(10, 2, 1_000_000)},
     "spiderling": {},
     "perfect": {},
     "adaptive": {},
@@ -110,13 +110,13 @@ def _build(name: str, values: dict[str, int]) -> Strategy:
             return by_rule(spec, rule, tolerated=values["S"] - 1, guesses_unknown=True)
         case "perfect":
             return by_rule(spec, tier_rules.perfect, needs_oracle=True)
+        case "site_queues":
+            return by_rule(spec, tier_rules.site_queues, levels=values["L"])
         case "spiderling":
             rule = tier_rules.spiderling
             return by_rule(spec, rule, tolerated=BY_YIELD, value=Value.YIELD)
-        case "adaptive":
-            return learned(spec)
-        case "adaptive_text":
-            return learned(spec, Value.TEXT)
+        case "adaptive" | "adaptive_text":
+            return learned(spec, Value.PAGES if name == "adaptive" else Value.TEXT)
         case _:
             plain: Rule = getattr(tier_rules, name)
             return by_rule(spec, plain)

@@ -110,7 +110,7 @@ def tld_anchor(facts: Facts) -> int:
 def site_queues(facts: Facts) -> int:
     """Take whole sites whose entry page is relevant (Mon 2010 §3.1, Algorithm 1).
 
-    Tier 0 is the site queue, tier 1 the out-link queue.
+    Tier 0 is the site queue, tier 1 the out-link queue. The strategy has ten levels besides.
     """
     if facts.locality == Locality.ELSEWHERE:
         return 1

@@ -52,6 +52,7 @@ SWITCHES: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_IN_ORDER": lambda crawl: crawl.in_order,
     "LSWC_SITEMAPS": lambda crawl: crawl.sitemaps and bool(crawl.reading.feeds_of),
     "LSWC_DOCUMENTS": lambda crawl: crawl.reading.documents,
+    "LSWC_TWINS": lambda crawl: crawl.twins,
     "LSWC_RETRY_FAILED": lambda crawl: crawl.retry_failed,
 }
 

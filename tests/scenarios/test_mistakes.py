@@ -32,7 +32,7 @@ def mistake(site: Site, *arguments: str, **settings: object) -> str:
 @pytest.mark.parametrize(
     ("setting", "value", "named"),
     [
-        ("LSWC_PROFILE", "bsf", "known: adaptive, anchor, archive, bfs,"),
+        ("LSWC_PROFILE", "bsf", "known: adaptive, anchor, archive, as_in_the_paper,"),
         ("LSWC_STRATEGY", "bsf", "known: bfs, hard_focused"),
         ("LSWC_STRATEGY", "lswc:S=0", "S must be a whole number from 1"),
         ("LSWC_STRATEGY", "lswc:Q=1", "it takes: S, T"),

@@ -22,7 +22,7 @@ from lswc.archive.run_settings import IDENTITY, settings_of, wanted_of
 from lswc.errors import StorageError
 from lswc.extras import require
 from lswc.frontier import FRONTIER_FILE, WORKER_FILE
-from lswc.frontier.rules.visit import Attempt, Visit, key, offer_like
+from lswc.frontier.rules.visit import Attempt, Visit, key, offer_of_redirect
 from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import RECORDED, Outcome, may_return
 from lswc.strategy import (
@@ -173,7 +173,7 @@ class _Remaking:
         found = [url for link in links if (url := parse(link["target"])) is not None]
         if visit.outcome == Outcome.REDIRECT:
             times = lease.redirects + 1
-            return [offer_like(visit, url, self._logged.unit(url), times) for url in found]
+            return [offer_of_redirect(visit, url, self._logged.unit(url), times) for url in found]
         if visit.outcome == Outcome.LISTING:
             code = encode(_FACTS._replace(source=Source.SITEMAP))
             return [offer(url, code, PageLanguage.TARGET, lease.depth) for url in found]

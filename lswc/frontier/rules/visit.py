@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from lswc.frontier.rules.contract import locality
 from lswc.outcomes import CHANGED, NEW, UNCHANGED, is_miss
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
-from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, source_of
-from lswc.urls import fingerprint, fingerprints
+from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, redirected, source_of
+from lswc.urls import fingerprint, fingerprints, home, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,10 +161,21 @@ class Lease(Struct, frozen=True):
 
 
 def offer_like(visit: Visit, url: Url, unit: str, redirects: int | None = None) -> Offer:
-    """Return the offer of a URL in the place of a visit's, with the facts of the link to that."""
+    """Return the offer of a visit's page by another URL, with the facts of the link to that."""
     lease = visit.lease
     times = lease.redirects if redirects is None else redirects
     return Offer(url.href, url.server, unit, lease.code, lease.inherited, lease.depth, times)
+
+
+def offer_of_redirect(visit: Visit, url: Url, unit: str, redirects: int) -> Offer:
+    """Return the offer of a redirect's target: it has a place of its own."""
+    offer = offer_like(visit, url, unit, redirects)
+    source = parse(visit.lease.url)
+    if source is None:
+        return offer
+    here, there = home(source), home(url)
+    hop = locality(here.server, there.server)
+    return offer._replace(code=redirected(offer.code, hop, here.folder == there.folder))
 
 
 _OVERHEAD = 50  # bytes of a Python object

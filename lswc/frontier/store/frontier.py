@@ -295,6 +295,19 @@ class Frontier(Stock):
                 place += len(Status) * reader.support(site_of(visit.lease.server))
         return [url for url, kind in self._pending_of(visit) if cell_of[kind][place] == DISCARD]
 
+    def without_room(self, visit: Visit) -> set[str]:
+        """Return the servers that a visit's offers lead to, and that are discarded once committed.
+
+        Too many unproven sites wait already (``Caps``). Those of other workers are for them to say.
+        """
+        held = self._file.leases.of(visit)
+        if held is None or not visit.offers:
+            return set()
+        with self._file.errors():
+            by = self._file.lines.sizes.site(held.server)
+            found = self._file.urls.without_room(visit.offers, by)
+        return {server for server in found if self.outbox.is_own(server)}
+
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         """Return the pending URLs of a leased URL's unit, and their kinds; none if it has ended."""
         held = self._file.leases.of(visit)

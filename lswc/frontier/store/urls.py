@@ -138,7 +138,7 @@ class Urls:
             return
         born = lines.families.room(by)
         if born is None:
-            offers, born = self._of_known_sites(offers), UNSAID
+            offers, born = self._of_known_sites(offers, by), UNSAID
         names = dict.fromkeys(offer.server for offer in offers).keys()
         servers = self._servers.servers(names, born)
         supports = lines.link([met.id for met in servers.values()], by, born)
@@ -154,11 +154,21 @@ class Urls:
         if offers:
             self.insert(self._new(offers, servers, units, referrer), servers)
 
-    def _of_known_sites(self, offers: Sequence[Offer]) -> list[Offer]:
-        """Return the offers of sites that were met before, as no more unproven ones may wait."""
+    def without_room(self, offers: Sequence[Offer], by: int | None) -> set[str]:
+        """Return the servers of offers of a page of the site ``by`` whose sites have no room.
+
+        That are those that weren't met before, once no more unproven ones may wait.
+        """
+        if self._lines.families.room(by) is not None:
+            return set()
         sites = {offer.server: site_of(offer.server) for offer in offers}
         known = self._servers.sites(set(sites.values()))
-        kept = [offer for offer in offers if sites[offer.server] in known]
+        return {server for server, site in sites.items() if site not in known}
+
+    def _of_known_sites(self, offers: Sequence[Offer], by: int | None) -> list[Offer]:
+        """Return the offers of sites that were met before, as no more unproven ones may wait."""
+        without_room = self.without_room(offers, by)
+        kept = [offer for offer in offers if offer.server not in without_room]
         if len(kept) < len(offers):
             self._tallies.add("discarded", Outcome.TOO_MANY_UNPROVEN, len(offers) - len(kept))
         return kept

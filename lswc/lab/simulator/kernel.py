@@ -27,6 +27,7 @@ from lswc.strategy import (
     families,
 )
 from lswc.strategy import better as _better
+from lswc.strategy import redirected as _redirected
 from lswc.strategy import share_of_text as _share_of_text
 from lswc.strategy import status as _status
 from lswc.strategy import yield_rate as _yield_rate
@@ -127,6 +128,7 @@ _int: Any = np.int64  # one type of number throughout: each further one is compi
 # Any: what these take and give is a matter of arrays here, and of plain numbers elsewhere.
 status: Any = compiled(_status)
 better: Any = compiled(_better)
+redirected: Any = compiled(_redirected)
 place_of_server: Any = compiled(adaptive.place)
 learn_effects: Any = compiled(adaptive.learn_effects)
 share_of: Any = compiled(adaptive.share_of)
@@ -377,7 +379,21 @@ def _compact(queues: CellQueues) -> None:
 
 
 @compiled
-def _offer(queues: CellQueues, decisions: Decisions, url: int, code: int, inherited: int) -> None:
+def _level_of(levels: NDArray[np.int32], url: int) -> Any:
+    """Return the level of a URL; 0 if nobody asks for it."""
+    return _int(levels[url] if len(levels) else 0)
+
+
+@compiled
+def _offer(
+    queues: CellQueues,
+    decisions: Decisions,
+    levels: NDArray[np.int32],
+    url: int,
+    code: int,
+    inherited: int,
+    level: int,
+) -> None:
     place = queues.unit[queues.url[url].unit].place
     cell = _int(decisions.cell[decisions.code[code].kind, place])
     if cell == DISCARD:
@@ -386,6 +402,8 @@ def _offer(queues: CellQueues, decisions: Decisions, url: int, code: int, inheri
     known = _int(queues.url[url].cell)
     if known == FINISHED:
         return
+    if len(levels):
+        levels[url] = level if known == UNSEEN else min(levels[url], level)
     waits = queues.url[url].answer != _NEVER
     if decisions.learns:
         _know(queues, cell)
@@ -576,14 +594,31 @@ def _vouch_all(graph: WebGraph, queues: CellQueues, decisions: Decisions, page: 
 
 
 @compiled
+def _locality(queues: CellQueues, here: Any, there: Any) -> Any:
+    """Return how far apart two units are."""
+    if queues.unit[here].server == queues.unit[there].server:
+        return _int(_SAME_SERVER)
+    same_site = queues.unit[here].site == queues.unit[there].site
+    return _int(_SAME_SITE if same_site else _ELSEWHERE)
+
+
+@compiled
 def _follow(
-    graph: WebGraph, queues: CellQueues, decisions: Decisions, page: int, effective: int
+    graph: WebGraph,
+    queues: CellQueues,
+    decisions: Decisions,
+    levels: NDArray[np.int32],
+    page: int,
+    effective: int,
 ) -> None:
     """Offer a page's links, with the facts as they are after counting it."""
+    level = _level_of(levels, page) + 1
+    if level > decisions.levels > 0:
+        return
     weights = decisions.weights
     own = queues.url[page].code
-    unit = queues.unit[queues.url[page].unit]
-    server, site = unit.server, unit.site
+    here = queues.url[page].unit
+    unit = queues.unit[here]
     language = queues.url[page].answer - _PAGE
     distance = decisions.next_distance[np.int64(effective == _TARGET), decisions.code[own].distance]
     referrer_server = status(unit.downloaded, unit.relevant, decisions.tolerated)
@@ -608,13 +643,8 @@ def _follow(
     for link in range(begin, end):
         url = graph.targets[link]
         there = urls[url].unit
-        same_folder = False
-        if units[there].server == server:
-            locality = _SAME_SERVER
-            if len(graph.folders):
-                same_folder = graph.folders[url] == graph.folders[page]
-        else:
-            locality = _SAME_SITE if units[there].site == site else _ELSEWHERE
+        locality = _locality(queues, here, there)
+        same_folder = len(graph.folders) > 0 and graph.folders[url] == graph.folders[page]
         code = (
             of_page
             + weights.locality * locality
@@ -632,8 +662,10 @@ def _follow(
             known == FINISHED
             or (known == cell and codes[code].distance >= codes[urls[url].code].distance)
         ):
+            if len(levels):
+                levels[url] = min(levels[url], level)
             continue
-        _offer(queues, decisions, _int(url), _int(code), _int(language))
+        _offer(queues, decisions, levels, _int(url), _int(code), _int(language), level)
 
 
 @compiled
@@ -689,7 +721,13 @@ def _brought(graph: WebGraph, queues: CellQueues, decisions: Decisions, page: in
 
 @compiled
 def _visit(
-    graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes, page: int, cell: Any
+    graph: WebGraph,
+    queues: CellQueues,
+    decisions: Decisions,
+    levels: NDArray[np.int32],
+    notes: Notes,
+    page: int,
+    cell: Any,
 ) -> None:
     """Count a page, learn from it, follow its links."""
     effective = decisions.effective[queues.url[page].answer - _PAGE, queues.url[page].inherited]
@@ -702,27 +740,39 @@ def _visit(
             _note_expected(queues, notes, cell, relevant)
         _learn(queues, cell, relevant)
     _count_page(graph, queues, decisions, page, relevant)
-    _follow(graph, queues, decisions, page, effective)
+    _follow(graph, queues, decisions, levels, page, effective)
     queues.counts[LARGEST] = max(queues.counts[LARGEST], queues.counts[QUEUE])
 
 
 @compiled
-def _offer_seeds(graph: WebGraph, queues: CellQueues, decisions: Decisions) -> None:
+def _offer_seeds(
+    graph: WebGraph, queues: CellQueues, decisions: Decisions, levels: NDArray[np.int32]
+) -> None:
     if decisions.weighs_support:
         for seed in graph.seeds:
             _vouch(graph, queues, decisions, _int(-1), _int(seed))
     for seed in graph.seeds:
-        _offer(queues, decisions, _int(seed), _int(SEED), _int(_TARGET))
+        _offer(queues, decisions, levels, _int(seed), _int(SEED), _int(_TARGET), _int(1))
 
 
 @compiled
-def _redirect(graph: WebGraph, queues: CellQueues, decisions: Decisions, url: Any) -> None:
-    """Offer a redirect's target as the link was that led to it."""
+def _redirect(
+    graph: WebGraph,
+    queues: CellQueues,
+    decisions: Decisions,
+    levels: NDArray[np.int32],
+    url: Any,
+) -> None:
+    """Offer a redirect's target with the facts of the link that led to it, but in its own place."""
     if decisions.weighs_support:
         _vouch_all(graph, queues, decisions, url)
-    code, inherited = _int(queues.url[url].code), _int(queues.url[url].inherited)
+    inherited, level = _int(queues.url[url].inherited), _level_of(levels, _int(url))
     for link in range(graph.offsets[url], graph.offsets[url + 1]):
-        _offer(queues, decisions, _int(graph.targets[link]), code, inherited)
+        target = _int(graph.targets[link])
+        hop = _locality(queues, _int(queues.url[url].unit), _int(queues.url[target].unit))
+        same_folder = len(graph.folders) > 0 and graph.folders[target] == graph.folders[url]
+        code = redirected(_int(queues.url[url].code), hop, same_folder)
+        _offer(queues, decisions, levels, target, _int(code), inherited, level)
 
 
 @kept
@@ -730,16 +780,18 @@ def _redirect(graph: WebGraph, queues: CellQueues, decisions: Decisions, url: An
 def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Notes) -> int:
     """Crawl until only URLs never downloaded remain; return the number of rows of the series."""
     rows = 0
+    # By URL that on the shortest way so far, a seed's 1; only if the strategy looks at levels.
+    levels = np.zeros(len(queues.url) if decisions.levels else 0, np.int32)
     if decisions.learns:
         _score_all(queues)
-    _offer_seeds(graph, queues, decisions)
+    _offer_seeds(graph, queues, decisions, levels)
     while notes.control[1] == 0 and queues.best[1] >= 0:
         cell = _int(queues.best[1])
         url = _take(queues, notes, cell)
         if queues.url[url].answer == _REDIRECT:
-            _redirect(graph, queues, decisions, url)
+            _redirect(graph, queues, decisions, levels, url)
         elif queues.url[url].answer >= _PAGE:
-            _visit(graph, queues, decisions, notes, url, cell)
+            _visit(graph, queues, decisions, levels, notes, url, cell)
             if queues.counts[PAGES] % notes.every == 0:
                 notes.series[rows] = queues.counts[:5]
                 notes.control[0] = queues.counts[PAGES]

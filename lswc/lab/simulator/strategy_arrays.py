@@ -52,7 +52,7 @@ class Decisions(NamedTuple):
     ``code`` of shape (CODES,), ``cell`` of shape (kinds, places). ``effective`` of shape (4, 4), by
     identified and inherited language. ``next_distance`` of shape (2, MAX_DISTANCE + 1), by
     relevance and own distance. ``changes`` of shape (places, places): can any URL's cell differ
-    between two places. ``value`` is a Value.
+    between two places. ``value`` is a Value; ``levels`` is that of the strategy.
     """
 
     code: NDArray[Any]
@@ -65,6 +65,7 @@ class Decisions(NamedTuple):
     learns: bool
     value: int
     weighs_support: bool
+    levels: int
     weights: Weights
 
 
@@ -91,6 +92,7 @@ def decisions(strategy: Strategy) -> Decisions:
         strategy.learns,
         int(strategy.value),
         strategy.weighs_support,
+        strategy.levels,
         Weights(*(FIELDS[name].weight for name in Weights._fields)),
     )
 

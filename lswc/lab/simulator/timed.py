@@ -33,6 +33,7 @@ from lswc.strategy import (
     distance_of,
     from_site_queue,
     next_distance,
+    redirected,
 )
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ class TimedSimulation:
             visit.relevant = effective == PageLanguage.TARGET
             visit.brought = self._brought.by(url)
             status = frontier.statuses({lease.unit}, lease, visit.counted)[lease.unit]
-            visit.offers = self._links.of_page(url, lease.code, effective, status)
+            visit.offers = self._links.of_page(url, lease, effective, status)
             self._pages.append((now, url))
             if len(self._pages) % _STEP == 0:
                 self.progress(len(self._pages))
@@ -249,6 +250,7 @@ class _Links:
         self._trace = trace
         decided = decisions(strategy)
         self._weights, self.effective = decided.weights, decided.effective
+        self._levels = strategy.levels
         by_directory = strategy.unit.name == "DIRECTORY"
         self._directory = trace.directory if by_directory else None
         self._oracle = oracle
@@ -259,24 +261,30 @@ class _Links:
 
     def seeds(self) -> list[Offer]:
         """Return the offers of the seeds."""
-        return [self._offer(url, SEED, PageLanguage.TARGET) for url in self._waiting(None)[0]]
+        return [self._offer(url, SEED, PageLanguage.TARGET, 0) for url in self._waiting(None)[0]]
 
     def of_redirect(self, url: int, lease: Lease) -> list[Offer]:
-        """Return the offer of a redirect's target, with the facts of the link to its source."""
-        return [self._offer(to, lease.code, lease.inherited) for to in self._waiting(url)[0]]
+        """Return the offer of a redirect's target, in a place of its own."""
+        targets = self._waiting(url)[0]
+        hops, folder = self._localities(url, targets), self._trace.folder
+        near = [False] * len(targets) if folder is None else folder[targets] == folder[url]
+        return [
+            self._offer(
+                to, redirected(lease.code, int(hop), bool(is_near)), lease.inherited, lease.depth
+            )
+            for to, hop, is_near in zip(targets.tolist(), hops, near, strict=True)
+        ]
 
-    def of_page(self, url: int, code: int, effective: PageLanguage, status: Status) -> list[Offer]:
+    def of_page(
+        self, url: int, lease: Lease, effective: PageLanguage, status: Status
+    ) -> list[Offer]:
         """Return the offers of a page's links; ``status`` is its unit's, the page counted."""
-        trace, weights = self._trace, self._weights
+        trace, weights, code, depth = self._trace, self._weights, lease.code, lease.depth + 1
         targets, links = self._waiting(url)
-        if not len(targets):
+        if not len(targets) or depth >= self._levels > 0:
             return []
         here, there = trace.server[url], trace.server[targets]
-        same_site = trace.site[there] == trace.site[here]
-        locality = np.where(
-            there == here, Locality.SAME_SERVER,
-            np.where(same_site, Locality.SAME_SITE, Locality.ELSEWHERE),
-        )  # fmt: skip
+        locality = self._localities(url, targets)
         distance = next_distance(effective == PageLanguage.TARGET, distance_of(code))
         codes = (
             weights.referrer * effective
@@ -300,9 +308,18 @@ class _Links:
             codes += weights.oracle * self._oracle[targets]
         language = PageLanguage(trace.language[url])
         return [
-            self._offer(to, of_link, language)
+            self._offer(to, of_link, language, depth)
             for to, of_link in zip(targets.tolist(), codes.tolist(), strict=True)
         ]
+
+    def _localities(self, url: int, targets: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return where links of a URL lead, as Locality."""
+        here, there = self._trace.server[url], self._trace.server[targets]
+        same_site = self._trace.site[there] == self._trace.site[here]
+        return np.where(
+            there == here, Locality.SAME_SERVER,
+            np.where(same_site, Locality.SAME_SITE, Locality.ELSEWHERE),
+        )  # fmt: skip
 
     def _waiting(self, url: int | None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the targets of a URL, or the seeds, that may still come, and their links."""
@@ -319,8 +336,8 @@ class _Links:
             waiting |= came & (self._site[targets] != self._site[url])
         return targets[waiting], links[waiting]
 
-    def _offer(self, url: int, code: int, inherited: PageLanguage) -> Offer:
+    def _offer(self, url: int, code: int, inherited: PageLanguage, depth: int) -> Offer:
         server = self._trace.server[url]
         name = f"s{server}.site{self._trace.site[server]}.com"
         unit = name if self._directory is None else f"{name}/{self._directory[url]}"
-        return Offer(f"http://{name}/{url}", name, unit, code, inherited, 0)
+        return Offer(f"http://{name}/{url}", name, unit, code, inherited, depth)

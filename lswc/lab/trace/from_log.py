@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_BY_STRATEGY = [Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value]
+_OF_THIS_CRAWL = [
+    Outcome.STRATEGY.value, Outcome.IRRELEVANT_SERVER.value, Outcome.TOO_MANY_UNPROVEN.value,
+]  # fmt: skip
+"""Why links were discarded that another strategy, or another cap, may follow."""
 
 
 def log(crawl: Path, *others: Path) -> tuple[pa.Table, pa.Table]:
@@ -79,8 +82,8 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     ``lang`` is the target language's tag, if the crawl has several; ``others`` are the folders of
     its other workers.
     A URL's last attempt counts. Of the links that were discarded only those are in the trace that
-    the strategy discarded: another may follow them. Links out of a page that was fetched but isn't
-    one are left out.
+    the strategy discarded, or the cap of unproven sites: another may follow them. Links out of a
+    page that was fetched but isn't one are left out.
     """
     target = language_of(crawl, lang)
     for other in others:
@@ -92,7 +95,7 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     is_page = pc.invert(pc.is_in(kinds, pa.array(NO_PAGES)))
     attempts = attempts.filter(pc.and_(is_page, pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT)))))
     dropped = pc.cast(links["dropped"], pa.string())
-    links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_BY_STRATEGY))))
+    links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_OF_THIS_CRAWL))))
     both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
     coded = both.combine_chunks().dictionary_encode()
     words: list[str] = coded.dictionary.to_pylist()

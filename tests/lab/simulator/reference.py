@@ -22,6 +22,7 @@ from lswc.strategy import (
     Strategy,
     Unit,
     better,
+    decode,
     distance_of,
     effective_language,
     encode,
@@ -71,18 +72,16 @@ def offers(
     assert t.anchors is not None
     assert t.named is not None
     assert t.folder is not None
-    server, distance = t.server[page], next_distance(language == 0, distance_of(code))
+    distance = next_distance(language == 0, distance_of(code))
     begin = t.offsets[page]
     for link, url in enumerate(links(t, page), begin):
-        there = t.server[url]
-        near = Locality.SAME_SITE if t.site[there] == t.site[server] else Locality.ELSEWHERE
         facts = Facts(
             referrer=language,
             distance=distance,
             referrer_server=referrer_server,
             target_server=Status.UNVISITED,
-            locality=Locality.SAME_SERVER if there == server else near,
-            tld=bool(t.tld[there]),
+            locality=locality(t, page, url),
+            tld=bool(t.tld[t.server[url]]),
             anchor=Anchor(t.anchors[link]),
             in_site=from_site_queue(code),
             oracle=bool(oracle[url]),
@@ -93,11 +92,34 @@ def offers(
         yield url, encode(facts)
 
 
+def target_of_redirect(t: Trace, source: int, url: int, code: int) -> int:
+    """Return the code of a redirect's target: the link's, as far from its page as either leads."""
+    assert t.folder is not None
+    if code == SEED:
+        return SEED
+    facts = decode(code, Status.UNVISITED)
+    hop = locality(t, source, url)
+    return encode(
+        facts._replace(
+            locality=max(facts.locality, hop),
+            same_folder=facts.same_folder and bool(t.folder[url] == t.folder[source]),
+        )
+    )
+
+
+def locality(t: Trace, source: int, url: int) -> Locality:
+    here, there = t.server[source], t.server[url]
+    if here == there:
+        return Locality.SAME_SERVER
+    return Locality.SAME_SITE if t.site[here] == t.site[there] else Locality.ELSEWHERE
+
+
 class Pending(NamedTuple):
     cell: int
     seq: int
     code: int
     inherited: PageLanguage
+    level: int
 
 
 class Crawl:
@@ -125,7 +147,7 @@ class Crawl:
         self.seqs = count()
         self.link(None, t.seeds.tolist())
         for seed in t.seeds.tolist():
-            self.offer(seed, SEED, PageLanguage.TARGET)
+            self.offer(seed, SEED, PageLanguage.TARGET, 1)
         while waiting := [u for u in self.pending if t.fate[u] != Fate.NEVER]:
             self.visit(min(waiting, key=self.turn))
 
@@ -137,25 +159,27 @@ class Crawl:
         unit = self.unit[url]
         return self.place_of_unit.setdefault(unit, self.place_of_site[self.site[url]])
 
-    def offer(self, url: int, code: int, inherited: PageLanguage) -> None:
+    def offer(self, url: int, code: int, inherited: PageLanguage, level: int) -> None:
         cell = self.s.cell(code, self.place(url))
         if cell == DISCARD or url in self.visits:
             return
         old = self.pending.get(url)
         if old is None:
-            self.pending[url] = Pending(cell, next(self.seqs), code, inherited)
+            self.pending[url] = Pending(cell, next(self.seqs), code, inherited, level)
             return
+        level = min(level, old.level)
+        self.pending[url] = old._replace(level=level)
         rank, old_rank = self.order.rank(cell), self.order.rank(old.cell)
         if better(rank, distance_of(code), old_rank, distance_of(old.code)):
-            self.pending[url] = Pending(cell, old.seq, code, inherited)
+            self.pending[url] = Pending(cell, old.seq, code, inherited, level)
 
     def visit(self, page: int) -> None:
-        cell, _, code, inherited = self.pending.pop(page)
+        cell, _, code, inherited, level = self.pending.pop(page)
         self.visits[page] = None
         if self.t.fate[page] == Fate.REDIRECT:
             self.link(self.site[page], links(self.t, page))
             for url in links(self.t, page):
-                self.offer(url, code, inherited)
+                self.offer(url, target_of_redirect(self.t, page, url, code), inherited, level)
         elif self.t.fate[page] == Fate.PAGE:
             language = PageLanguage(self.t.language[page])
             taken = effective(self.s, language, inherited)
@@ -164,9 +188,10 @@ class Crawl:
             self.order.learn(cell, counted)
             self.count(page, counted)
             of_page = status(*self.of_unit[self.unit[page]], self.s.tolerated)
-            self.link(self.site[page], links(self.t, page))
-            for url, link in list(offers(self.t, page, code, taken, of_page, self.oracle)):
-                self.offer(url, link, language)
+            if not self.s.levels or level < self.s.levels:
+                self.link(self.site[page], links(self.t, page))
+                for url, link in list(offers(self.t, page, code, taken, of_page, self.oracle)):
+                    self.offer(url, link, language, level + 1)
             self.queue_sizes.append(len(self.pending))
         elif self.s.learns:
             self.count(page, 0)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cache
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lswc.frontier.rules.visit import Offer
+from lswc.frontier.rules.visit import Offer, offer_of_redirect
 from lswc.frontier.store.frontier import MEMORY, Frontier
 from lswc.lab.simulator import kernel
 from lswc.lab.simulator.brought import Brought
@@ -30,12 +31,15 @@ from lswc.strategy import (
     better,
     strategy,
 )
+from lswc.urls import parse
 from tests.lab.simulator import reference
 from tests.lab.trace.webs import STRATEGIES, webs
 from tests.visits import ended
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from lswc.frontier.rules.visit import Visit
 
 
 OFFERED = st.tuples(
@@ -75,18 +79,32 @@ def live(trace: Trace, s: Strategy, opened: Frontier) -> list[int]:
     def named(url: int) -> str:
         return server(url) if s.unit is Unit.SERVER else str(unit[url])
 
-    def offer(url: int, code: int, inherited: PageLanguage) -> Offer:
-        return Offer(f"http://{url}", server(url), named(url), code, inherited, 0)
+    def name(url: int, scheme: str) -> str:
+        assert trace.folder is not None
+        return f"{scheme}://{server(url)}/{trace.folder[url]}/{url}"
+
+    def offer(url: int, code: int, inherited: PageLanguage, depth: int = 0) -> Offer:
+        """Return the offer of a URL: of each two links to it, one is to its https twin."""
+        scheme = next(schemes)
+        return Offer(name(url, scheme), server(url), named(url), code, inherited, depth)
+
+    def redirected(visit: Visit, url: int) -> Offer:
+        """Return the offer of a redirect's target, as the crawl makes it."""
+        target = parse(name(url, "http"))
+        assert target is not None
+        return offer_of_redirect(visit, target, named(url), visit.lease.redirects + 1)
+
+    schemes = cycle(("http", "https"))
 
     with closing(opened) as frontier:
         frontier.offer([offer(u, SEED, PageLanguage.TARGET) for u in trace.seeds.tolist()])
         while lease := frontier.lease(0):
-            page = int(lease.url.removeprefix("http://"))
+            page = int(lease.url.rpartition("/")[2])
             visits.append(page)
             visit = ended(lease)
             if trace.fate[page] == Fate.REDIRECT:
                 targets = reference.links(trace, page)
-                visit.offers = [offer(u, lease.code, lease.inherited) for u in targets]
+                visit.offers = [redirected(visit, u) for u in targets]
             elif trace.fate[page] == Fate.PAGE:
                 language = PageLanguage(trace.language[page])
                 taken = reference.effective(s, language, lease.inherited)
@@ -94,7 +112,9 @@ def live(trace: Trace, s: Strategy, opened: Frontier) -> list[int]:
                 visit.brought = brought.by(page)
                 own = frontier.statuses({named(page)}, lease, visit.counted)[named(page)]
                 found = reference.offers(trace, page, lease.code, taken, own, known)
-                visit.offers = [offer(u, code, language) for u, code in found]
+                depth = lease.depth + 1
+                follows = not s.levels or depth < s.levels
+                visit.offers = [offer(u, c, language, depth) for u, c in found if follows]
             elif trace.fate[page] == Fate.FAILED:
                 visit.outcome = of_status(404)
             frontier.commit(visit)

@@ -22,7 +22,7 @@ def crawler(web: str, folder: Path, name: str) -> Crawler:
         "LSWC_ARCHIVE": "none",
         "LSWC_CRAWL": str(folder / name),
         "LSWC_IN_ORDER": 1,
-        "LSWC_PROFILE": "bfs",
+        "LSWC_PROFILE": "bfs,as_in_the_paper",
         "LSWC_READERS": 0,
         "LSWC_STRATEGY": name,
         "LSWC_WEB": web,

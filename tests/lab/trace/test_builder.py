@@ -40,9 +40,12 @@ def random_web(site: Site, seed: int) -> None:
     draw = random.Random(seed)
     paths = ["", *(f"{folder}{i}.html" for folder in ("", "a/", "b/") for i in range(2))]
     addresses = [f"{host}/{path}" for host in TEXTS for path in paths]
-    elsewhere = ["gone.example.net/", "www.one.co.th/missing.html", "four.net/moved.html"]
+    moved = [f"{host}/{name}" for host in TEXTS for name in ("out", "on", "round", "a/back")]
+    fates = ["gone.example.net/", "www.one.co.th/missing.html", "four.net/moved.html"]
+    elsewhere = [*fates, *moved]
     for address in addresses:
         links = draw.choices(addresses + elsewhere, k=draw.randint(2, 9))
+        links += [*fates, "5.org/a/1.html"] if f"http://{address}" == SEED else []
         words = draw.choice(["ข่าว", "news", ""])
         items = "".join(f'<a href="http://{link}">{words}</a> ' for link in links)
         text = draw.choice(TEXTS[address.partition("/")[0]]) * (3 + len(links) % 4)
@@ -51,8 +54,19 @@ def random_web(site: Site, seed: int) -> None:
             f"<html><head><title></title></head><body>{text}<p>{items}</body>",
         )
     site.add("5.org/robots.txt", "User-agent: *\nDisallow: /a/\n")
-    moved = {"/moved.html": [302, "http://three.or.th/a/1.html"]}
-    (site.web / "web.json").write_text(json.dumps({"four.net": {"redirects": moved}}))
+    hosts = {}
+    for number, host in enumerate(TEXTS):
+        after = [*TEXTS, *TEXTS][number + 1]
+        targets = {
+            "/out": draw.choice(addresses),
+            "/on": f"{host}/out",
+            "/round": f"{after}/round",
+            "/a/back": f"{host}/",
+        }
+        rules = {path: [301, f"http://{target}"] for path, target in targets.items()}
+        hosts[host] = {"redirects": rules}
+    hosts["four.net"]["redirects"]["/moved.html"] = [302, "http://three.or.th/a/1.html"]
+    (site.web / "web.json").write_text(json.dumps(hosts))
     site.seeds(SEED, "http://two.example.com/")
 
 
@@ -77,8 +91,11 @@ def test_every_fate_of_a_url(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_real_crawl_visits_what_the_kernel_visits(site: Site, tmp_path: Path) -> None:
-    random_web(site, 2)
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_real_crawl_visits_what_the_kernel_visits(
+    seed: int, site: Site, tmp_path: Path
+) -> None:
+    random_web(site, seed)
     trace, urls = read(site, tmp_path / "trace")
     names = [name for name in NAMES if name != "perfect"]  # no live crawl has an oracle
     names += [f"tests.strategy.own_rules:{name}" for name in ("supported_first", "only_supported")]

@@ -18,8 +18,8 @@ STRATEGIES = [
     "bfs", "hard_focused", "soft_focused", "distance", "limited_distance:N=2",
     "limited_distance:N=3", "server_aggressive:T=0", "server_aggressive:T=2",
     "server_conservative:T=1", "directory_conservative:T=1", "lswc:S=1,T=1", "lswc:S=1,T=2",
-    "lswc:S=2,T=5", "tld_anchor", "tld", "anchor", "site_queues", "spiderling", "perfect",
-    "adaptive", "adaptive_text",
+    "lswc:S=2,T=5", "tld_anchor", "tld", "anchor", "site_queues", "site_queues:L=3", "spiderling",
+    "perfect", "adaptive", "adaptive_text",
 ]  # fmt: skip
 
 
