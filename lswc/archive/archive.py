@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.archive import page_record
 from lswc.archive.appended_files import OpenFiles, json_line
-from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, Log
+from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, STEP, Log
 from lswc.archive.page_record import Parts
 from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
 from lswc.frontier.rules.visit import STOPPED, Attempt
 from lswc.outcomes import OF_READERS, Outcome
 from lswc.strategy import PageLanguage, distance_of, source_of
-from lswc.urls import parse
+from lswc.urls import fingerprint, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -202,9 +202,12 @@ class Archive:
     def _rows(self, visit: Visit, place: dict[str, Any], keeps: bool) -> Iterator[dict[str, Any]]:
         for attempt, name in self._latest.to_log:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
+        own = fingerprint(visit.url)
         for attempt in visit.attempts if visit.postponed else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             tried = {"url": attempt.url, "outcome": RETRY, "archived": archived}
+            if fingerprint(attempt.url) != own:
+                tried |= {"outcome": STEP, "referrer": visit.url}
             yield place | _seen(attempt) | tried
         for attempt in visit.fetched:
             archived = keeps and attempt.exchange is not None

@@ -43,10 +43,14 @@ NO_PAGES = (REQUISITE_KIND, LISTING_KIND)
 RENDERING = "rendering file"
 """The outcome of what a page in the browser asked for."""
 
+STEP = "step"
+"""The outcome of another URL that a visit asked for on its way, behind a wall or a doorway."""
+
 NO_VISIT = (
     "robots.txt file",
     "tdmrep.json file",
     RENDERING,
+    STEP,
     "file",
     Outcome.SERVER_BECAME_IRRELEVANT,
 )

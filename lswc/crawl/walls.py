@@ -231,6 +231,8 @@ class Walls:
             return response, reading
         self._opened(visit, Way.DOORWAY)
         self.cookies.opened(url, Way.DOORWAY, jar)
+        if any(link.url.href == chain.led_to.href for link in reading.links):
+            return response, reading
         return response, replace(reading, links=(*reading.links, _link(chain.led_to)))
 
     async def _switched(

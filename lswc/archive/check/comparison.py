@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive import cdxj, crawl_log, page_record
-from lswc.archive.crawl_log import RETRY
+from lswc.archive.crawl_log import RETRY, STEP
 from lswc.archive.page_record import PAGES
 from lswc.archive.warc_repair import is_described, is_whole
 from lswc.outcomes import OF_REQUISITE, RECORDED, may_return
@@ -38,7 +38,7 @@ CREATE TABLE said (
 CREATE TABLE wrong (file TEXT, fault TEXT, url TEXT, UNIQUE (file, fault, url));
 CREATE VIEW record AS SELECT * FROM said WHERE file = 'pages.jsonl';
 CREATE VIEW ended AS SELECT * FROM said
-    WHERE file = 'log' AND kind NOT IN ('retry', 'archived') AND kind NOT LIKE '%file'
+    WHERE file = 'log' AND kind NOT IN ('retry', 'step', 'archived') AND kind NOT LIKE '%file'
     AND kind NOT LIKE 'visit %' AND kind NOT LIKE 'again: %';
 CREATE VIEW visited AS SELECT * FROM said WHERE file = 'log' AND kind LIKE 'visit %';
 CREATE VIEW again AS SELECT * FROM said
@@ -53,7 +53,7 @@ _SAY = "INSERT INTO said VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = t
 # A page that moved to https has the records of its first visits under its earlier URL.
 _MOVED = """
 UPDATE OR IGNORE said SET url = 'https' || substr(url, 5)
-    WHERE (file = 'pages.jsonl' OR (file = 'log' AND kind NOT IN ('archived', 'retry')))
+    WHERE (file = 'pages.jsonl' OR (file = 'log' AND kind NOT IN ('archived', 'retry', 'step')))
     AND url LIKE 'http:%' AND url NOT IN known AND 'https' || substr(url, 5) IN known;
 """
 _COMPARE = """
@@ -153,15 +153,13 @@ class Comparison:
             if row is None:
                 self._torn.append((LOG, "torn", f"row {number}"))
                 continue
-            if (row.visit or 1) > 1 and row.outcome != RETRY:
+            if (row.visit or 1) > 1 and row.outcome not in (RETRY, STEP):
                 recorded = row.outcome in RECORDED
                 yield LOG, row.url, f"visit {row.visit}" if recorded else f"again: {row.outcome}"
             # What may be tried again ends more than once.
             elif not may_return(row.outcome):
-                prefix = (
-                    OF_REQUISITE if row.kind in crawl_log.NO_PAGES and row.outcome != RETRY else ""
-                )
-                yield LOG, row.url, prefix + row.outcome
+                is_requisite = row.kind in crawl_log.NO_PAGES and row.outcome not in (RETRY, STEP)
+                yield LOG, row.url, (OF_REQUISITE if is_requisite else "") + row.outcome
             if row.archived:
                 yield LOG, row.url, "archived"
 

@@ -81,9 +81,9 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
 
     ``lang`` is the target language's tag, if the crawl has several; ``others`` are the folders of
     its other workers.
-    A URL's last attempt counts. Of the links that were discarded only those are in the trace that
-    the strategy discarded, or the cap of unproven sites: another may follow them. Links out of a
-    page that was fetched but isn't one are left out.
+    http and https twins are one URL. A URL's last attempt counts. Of the links that were discarded
+    only those are in the trace that the strategy discarded, or the cap of unproven sites: another
+    may follow them. Links out of a page that was fetched but isn't one are left out.
     """
     target = language_of(crawl, lang)
     for other in others:
@@ -96,13 +96,7 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     attempts = attempts.filter(pc.and_(is_page, pc.invert(pc.is_in(outcomes, pa.array(NO_VISIT)))))
     dropped = pc.cast(links["dropped"], pa.string())
     links = links.filter(pc.or_(pc.is_null(dropped), pc.is_in(dropped, pa.array(_OF_THIS_CRAWL))))
-    both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
-    coded = both.combine_chunks().dictionary_encode()
-    words: list[str] = coded.dictionary.to_pylist()
-    ids = {url: number for number, url in enumerate(words)}
-    codes = coded.indices.to_numpy()
-    tried, targets = codes[: len(attempts)], codes[len(attempts) :].astype(np.int32)
-    sources = np.array([ids.get(url, -1) for url in links["source"].to_pylist()], np.int64)
+    words, tried, sources, targets = _numbered(attempts, links)
     rows, columns = _outcomes(len(words), tried, attempts, target.tag)
     if wanted_of(crawl).tag != target.tag:
         columns["relevant"] = pc.fill_null(pc.equal(columns["language"], target.tag), False)
@@ -123,6 +117,32 @@ def to_trace(crawl: Path, out: Path, lang: str = "", others: Sequence[Path] = ()
     table = pa.table(columns).select(schema.names).cast(schema)
     write(out, about, seeds, [table], compressed_rows(offsets, targets, anchors, named))
     return len(words)
+
+
+def _numbered(
+    attempts: pa.Table, links: pa.Table
+) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the URLs by number; and those of attempts, of links' sources, and of their targets.
+
+    http and https twins are one URL, by the name that was asked for last, or else linked to first.
+    A source is -1 if it is no such URL, or was asked for by another name later.
+    """
+    asked = len(attempts)
+    both = pa.chunked_array([*attempts["url"].chunks, *links["target"].chunks], pa.string())
+    coded = _without_scheme(both).combine_chunks().dictionary_encode()
+    codes = coded.indices.to_numpy().astype(np.int32)
+    named_by = np.empty(len(coded.dictionary), np.int64)
+    named_by[codes[::-1]] = np.arange(len(codes))[::-1]
+    named_by[codes[:asked]] = np.arange(asked)
+    words = both.combine_chunks().take(pa.array(named_by))
+    known = pc.index_in(_without_scheme(links["source"]), value_set=coded.dictionary)
+    is_so_named = pc.fill_null(pc.equal(words.take(known.combine_chunks()), links["source"]), False)
+    sources = np.where(is_so_named.to_numpy(), pc.fill_null(known, -1).to_numpy(), -1)
+    return words.to_pylist(), codes[:asked], sources.astype(np.int64), codes[asked:]
+
+
+def _without_scheme(urls: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.replace_substring_regex(pc.cast(urls, pa.string()), "^[a-z]+://", "")
 
 
 def _is_seed(attempts: pa.Table) -> NDArray[np.bool_]:

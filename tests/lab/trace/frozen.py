@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from tests.scenarios.site import Site
 
 
-def write_trace(site: Site, folder: Path) -> None:
-    """Write the trace of everything reachable from the site's seeds, read as a crawl reads it."""
+def write_trace(site: Site, folder: Path, duplicates: int | None = None) -> None:
+    """Write the trace of everything reachable from the site's seeds, read as a crawl reads it.
+
+    ``duplicates`` is LSWC_MAX_DUPLICATES, if not the default.
+    """
     settings = Settings()
     settings.setmodule("lswc.settings")
     settings.set("LSWC_VALUE", "text")
     seeds = (site.web / "seeds-th.txt").read_text().split()
     reader, quotas = reader_settings("th", settings).reader(), quotas_of(settings, wanted("th"))
-    limits = limits_of(quotas, settings.getint("LSWC_MAX_DUPLICATES"))
+    most = settings.getint("LSWC_MAX_DUPLICATES") if duplicates is None else duplicates
+    limits = limits_of(quotas, most)
     about = About("th", ("th",), "test")
     from_web(open_web(site.web), seeds, reader, limits, about).write(folder, seeds)
