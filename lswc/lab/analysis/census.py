@@ -216,7 +216,8 @@ def outcomes(collection: Collection) -> Section:
     """What became of every URL."""
     purpose = (
         "How much of a crawl's work brings pages, and how many of them are in the language "
-        "(Kumar & Sharma Table 1)."
+        "(Kumar & Sharma Table 1). A redirect is an answer of 3xx; a page that refreshes itself "
+        "to another one is a page, and that its link."
     )
     section = ("outcomes", "What became of the URLs", purpose)
     if collection.trace is None:

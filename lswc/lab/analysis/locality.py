@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lswc.lab.analysis.collection import Collection
+    from lswc.lab.trace.format import Trace
 
 NEEDS_LINKS = (
     "Not in this report: it needs links, and the records of a crawl have none. "
@@ -44,9 +45,14 @@ def sections(collection: Collection) -> list[Section]:
         return [
             Section("locality", "Language locality of links", _PURPOSE, (NEEDS_LINKS,)),
             Section("anchors", "Anchor texts", _ANCHORS, (NEEDS_LINKS,)),
+            Section("domains_of_links", "Domains of links", _DOMAINS, (NEEDS_LINKS,)),
         ]
     counts = links.census(collection.trace)
-    return [_locality(collection, counts), _anchors(collection, counts)]
+    return [
+        _locality(collection, counts),
+        _anchors(collection, counts),
+        _domains(collection, collection.trace),
+    ]
 
 
 def total(
@@ -214,6 +220,67 @@ def _anchors(collection: Collection, counts: NDArray[np.int64]) -> Section:
         list(texts), shares, f"{seen} links with {name} text lead to {name} pages"
     )
     return Section(*section, (), (Table("anchors", title, heads, rows),), figure)
+
+
+_DOMAINS = (
+    "What the top-level domain of a link tells of the page behind it, and the anchor text where "
+    "the domain tells nothing: what `tld_anchor` keeps (Chan & Yamana 2010 §3, Tables 2 and 3)."
+)
+_MOST_DOMAINS = 15
+_NO_PAGE, _OTHER_PAGE, _RELEVANT_PAGE = range(3)
+
+
+def _domains(collection: Collection, trace: Trace) -> Section:
+    name = collection.language
+    section = ("domains_of_links", "Domains of links", _DOMAINS)
+    if "tld" not in collection.columns:
+        return Section(*section, ("Not in this report: the trace has no column tld.",))
+    known = dict(collection.rows("SELECT DISTINCT server, tld FROM urls"))
+    words = sorted(set(known.values()))
+    numbers = {word: number for number, word in enumerate(words)}
+    domain = np.array([numbers[known[server]] for server in range(len(trace.site))], np.int32)
+    counts = links.by_domain(trace, domain, len(words))
+    whole = int(counts.sum())
+    by_size = sorted(range(len(words)), key=lambda i: (-counts[i].sum(), words[i]))
+    top, rest = by_size[:_MOST_DOMAINS], by_size[_MOST_DOMAINS:]
+    rows = [_of_links(f".{words[i]}" if words[i] else "(none)", counts[i], whole) for i in top]
+    if rest:
+        rows.append(_of_links("others", counts[rest].sum(axis=0), whole))
+    heads = ("links", "number", "share", "of them to pages", f"to {name} pages", "share of pages")
+    tables = [Table("links_by_tld", "Links by top-level domain of the target", heads, rows)]
+    own = [numbers[one] for one in trace.about.tlds if one in numbers]
+    if trace.anchors is not None:
+        tables.append(_by_filter(counts, own, name, heads))
+    return Section(*section, (), tuple(tables))
+
+
+def _of_links(kind: str, counts: NDArray[np.int64], whole: int) -> tuple[object, ...]:
+    """Return the row of links of a kind, by anchor and what their targets are."""
+    none, other, relevant = counts.reshape(-1, 3).sum(axis=0).tolist()
+    number, pages = none + other + relevant, other + relevant
+    return kind, number, share(number, whole), pages, relevant, share(relevant, pages)
+
+
+def _by_filter(
+    counts: NDArray[np.int64], own: list[int], name: str, heads: tuple[str, ...]
+) -> Table:
+    """Return what the filters by domain and by anchor text keep, and what that leads to."""
+    whole, within = int(counts.sum()), counts[own].sum(axis=0)
+    outside = counts.sum(axis=0) - within
+    target = [int(Anchor.TARGET)]
+    others = [int(Anchor.OTHER)], [int(Anchor.NONE)]
+    kept = np.concatenate([within, outside[target]])
+    rows = [
+        _of_links(f"to the domains of {name}", within, whole),
+        _of_links(f"to others, {name} text", outside[target], whole),
+        _of_links("to others, other text", outside[others[0]], whole),
+        _of_links("to others, no text", outside[others[1]], whole),
+        _of_links("kept by tld", within, whole),
+        _of_links("kept by anchor", counts[:, target], whole),
+        _of_links("kept by tld_anchor", kept, whole),
+        _of_links("all", counts, whole),
+    ]
+    return Table("links_by_filter", "Links by what the filters look at", heads, rows)
 
 
 def nearest(collection: Collection) -> Section:

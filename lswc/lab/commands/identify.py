@@ -14,13 +14,16 @@ from lswc.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from lswc.lab.methods.evaluation import Told
+    from lswc.lab.methods.evaluation import Score, Told
     from lswc.lab.methods.page_sources import Source
     from lswc.language import Identifier
 
+    _Table = tuple[str, tuple[str, ...], Sequence[tuple[object, ...]]]
+
 _MOST_CONFUSIONS = 15
+_MEASURES = ("method", "language", "precision", "recall", "F1", "accuracy", "pages", "µs/page")
 
 
 class Command(UserCommand):
@@ -92,7 +95,7 @@ class Command(UserCommand):
             _print(table(source.url, ("evidence", "for this page"), lines))
 
     def _evaluate(self, opts: argparse.Namespace) -> None:
-        from lswc.lab.methods.evaluation import calibration_error, evaluate, load
+        from lswc.lab.methods.evaluation import evaluate, load
         from lswc.language.registry import known, language
 
         codes = opts.lang.split(",") if opts.lang else [c for c in known() if language(c).scripts]
@@ -101,40 +104,15 @@ class Command(UserCommand):
         labelled, mistakes = load(Path(opts.evaluate))
         for mistake in mistakes:
             print(f"{program()} identify: left out: {mistake}", file=sys.stderr)
-        rows, confusions, kinds, tenths, errors = [], [], [], [], []
+        scores = []
         with working() as say:
-            scores = []
             for number, identifier in enumerate(identifiers):
                 say("evaluate", number, len(identifiers))
-                scores.append(evaluate(identifier, labelled, opts.anchors))
-        for identifier, score in zip(identifiers, scores, strict=True):
-            name = (identifier.method, identifier.target.code)
-            measures = (score.precision, score.recall, score.f1)
-            shares = ("–" if m is None else f"{m:.2%}" for m in measures)
-            rows.append((*name, *shares, score.pages, f"{score.seconds / score.pages * 1e6:.0f}"))
-            for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS):
-                confusions.append((*name, true, answer, number))
-            kinds += [(*name, *_told(kind, told)) for kind, told in sorted(score.kinds.items())]
-            tenths += [
-                (*name, *_told(f"{told.confidence / told.pages:.2f}", told))
-                for _, told in sorted(score.tenths.items())
-            ]
-            for kind, of_kind in sorted(score.tenths_of.items()):
-                pages = sum(told.pages for told in of_kind.values())
-                errors.append((*name, kind, pages, f"{calibration_error(of_kind):.3f}"))
-        heads = ("method", "language", "precision", "recall", "F1", "pages", "µs/page")
-        _print(table(opts.evaluate, heads, rows))
-        if confusions:
-            _print(table("confusions", ("method", "target", "true", "answer", "pages"), confusions))
-        for title, head, found in (
-            ("pages of each kind, told right whatever their language", "kind", kinds),
-            ("how far confidence can be trusted", "mean confidence", tenths),
-        ):
-            if found:
-                _print(table(title, ("method", "target", head, "pages", "right", "share"), found))
-        if errors:
-            title = "how far confidence is from the share that is right, by kind of page"
-            _print(table(title, ("method", "target", "kind", "pages", "error"), errors))
+                name = identifier.method, identifier.target.code
+                scores.append((name, evaluate(identifier, labelled, opts.anchors)))
+        for title, heads, rows in _tables(opts.evaluate, scores):
+            if rows:
+                _print(table(title, heads, rows))
 
     def _identifier(self, opts: argparse.Namespace, code: str, method: str = "") -> Identifier:
         if not code:
@@ -173,6 +151,65 @@ def _in_table(row: dict[str, Any]) -> list[object]:
 def _fields(row: dict[str, Any]) -> list[str]:
     """Return the fields of a line; none has a tab or a line's end."""
     return [" ".join(str("" if value is None else value).split()) for value in row.values()]
+
+
+def _tables(file: str, scores: list[tuple[tuple[str, str], Score]]) -> Iterator[_Table]:
+    """Yield title, heads and rows of what is measured, by the names of method and target."""
+    yield file, _MEASURES, [(*name, *_measured(score)) for name, score in scores]
+    # Tamura 2007 Tables 2 and 3, Somboonviwat 2006 Table 2, Mon 2010 Table 2.
+    heads = ("method", "target", "page", "told target", "told another")
+    met = [(name, score) for name, score in scores if score.right + score.wrong + score.missed]
+    fourfold = [
+        (*name, page, *numbers)
+        for name, score in met
+        for page, numbers in (
+            (f"is {name[1]}", (score.right, score.missed)),
+            ("is another", (score.wrong, score.rejected)),
+        )
+    ]
+    yield "pages by what they are and what was told", heads, fourfold
+    heads = ("method", "target", "true", "answer", "pages")
+    confusions = [
+        (*name, true, answer, number)
+        for name, score in scores
+        for (true, answer), number in score.confusions.most_common(_MOST_CONFUSIONS)
+    ]
+    yield "confusions", heads, confusions
+    yield from _trust(scores)
+
+
+def _measured(score: Score) -> tuple[object, ...]:
+    measures = (score.precision, score.recall, score.f1, score.accuracy)
+    shares = ("–" if m is None else f"{m:.2%}" for m in measures)
+    return *shares, score.pages, f"{score.seconds / score.pages * 1e6:.0f}"
+
+
+def _trust(scores: list[tuple[tuple[str, str], Score]]) -> Iterator[_Table]:
+    """Yield the tables of kinds of pages, and of how far confidence can be trusted."""
+    from lswc.lab.methods.evaluation import calibration_error
+
+    kinds = [
+        (*name, *_told(kind, told))
+        for name, score in scores
+        for kind, told in sorted(score.kinds.items())
+    ]
+    tenths = [
+        (*name, *_told(f"{told.confidence / told.pages:.2f}", told))
+        for name, score in scores
+        for _, told in sorted(score.tenths.items())
+    ]
+    errors = [
+        (*name, kind, sum(told.pages for told in of_kind.values()), f"{error:.3f}")
+        for name, score in scores
+        for kind, of_kind in sorted(score.tenths_of.items())
+        for error in (calibration_error(of_kind),)
+    ]
+    heads = ("method", "target", "kind", "pages", "right", "share")
+    yield "pages of each kind, told right whatever their language", heads, kinds
+    heads = ("method", "target", "mean confidence", "pages", "right", "share")
+    yield "how far confidence can be trusted", heads, tenths
+    title = "how far confidence is from the share that is right, by kind of page"
+    yield title, ("method", "target", "kind", "pages", "error"), errors
 
 
 def _told(name: str, told: Told) -> tuple[str, int, int, str]:

@@ -91,6 +91,16 @@ class Score:
         return self.right / (self.right + self.missed) if self.right + self.missed else None
 
     @property
+    def rejected(self) -> int:
+        """Pages in another language for which the answer is another, too."""
+        return self.pages - self.right - self.wrong - self.missed
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of all pages for which "target" or "another" is right; None without any."""
+        return (self.right + self.rejected) / self.pages if self.pages else None
+
+    @property
     def f1(self) -> float | None:
         """Harmonic mean of precision and recall; None without any of both."""
         total = 2 * self.right + self.wrong + self.missed

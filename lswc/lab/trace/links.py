@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SAME_SERVER, _SAME_SITE, _ELSEWHERE = (int(locality) for locality in Locality)
 _NO_TEXT = int(Anchor.NONE)
 _THREADS = 2
+_ANCHORS, _FOUND = len(Anchor), 3
 
 
 class End(IntEnum):
@@ -44,6 +45,7 @@ class End(IntEnum):
 PAGES = (End.RELEVANT, End.ON_RELEVANT, End.ON_IRRELEVANT)
 """The ends that are downloaded pages; only pages have links."""
 
+_LAST_PAGE = int(max(PAGES))
 _SHAPE = (len(PAGES), len(End), len(Locality), len(Anchor))
 
 
@@ -86,7 +88,7 @@ def _counted(web: _Web, first: int, last: int) -> NDArray[np.int64]:
         home = server[url]
         for link in range(offsets[url], offsets[url + 1]):
             target = targets[link]
-            if linked_by[target] == url:
+            if linked_by[target] == url or target == url:
                 continue
             linked_by[target] = url
             if server[target] == home:
@@ -104,8 +106,8 @@ def census(trace: Trace) -> NDArray[np.int64]:
     """Count the links of pages by kind.
 
     Shape (3, 6, 3, 3): source (End), destination (End), Locality, Anchor. A page has one link to
-    another, the first (Tamura 2007 §3.1). Without anchors in the trace, all links count as having
-    no text.
+    another, the first, and none to itself (Tamura 2007 §3.1). Without anchors in the trace, all
+    links count as having no text.
     """
     anchors = np.empty(0, np.int8) if trace.anchors is None else trace.anchors
     # Cut where each part has the same number of links.
@@ -117,6 +119,41 @@ def census(trace: Trace) -> NDArray[np.int64]:
         parts = pool.map(lambda part: _counted(web, *part), pairwise(cuts))
         total: NDArray[np.int64] = np.sum(list(parts), axis=0)
     return total
+
+
+@kept
+@njit(nogil=True)
+def _by_domain(
+    web: _Web, domain: NDArray[np.int32], domains: int, relevant: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    counts = np.zeros((domains, _ANCHORS, _FOUND), np.int64)
+    linked_by = np.full(len(web.end), -1, np.int32)
+    for url in range(len(web.end)):
+        if web.end[url] > _LAST_PAGE:
+            continue  # a redirect
+        for link in range(web.offsets[url], web.offsets[url + 1]):
+            target = web.targets[link]
+            if linked_by[target] == url or target == url:
+                continue
+            linked_by[target] = url
+            anchor = web.anchors[link] if len(web.anchors) else _NO_TEXT
+            is_page = web.end[target] <= _LAST_PAGE
+            found = (2 if relevant[target] else 1) if is_page else 0
+            counts[domain[web.server[target]], anchor, found] += 1
+    return counts
+
+
+def by_domain(trace: Trace, domain: NDArray[np.int32], domains: int) -> NDArray[np.int64]:
+    """Count the links of pages by the top-level domain of their targets (Chan & Yamana 2010 §3).
+
+    ``domain`` has the number of each server's, below ``domains``. Shape (domains, 3, 3): domain,
+    Anchor, and what the target is: no page, another page, a relevant one. Links count as in
+    ``census``.
+    """
+    anchors = np.empty(0, np.int8) if trace.anchors is None else trace.anchors
+    web = _Web(trace.offsets, trace.targets, anchors, ends(trace), trace.server, trace.site)
+    found: NDArray[np.int64] = _by_domain(web, domain, domains, trace.relevant)
+    return found
 
 
 @kept

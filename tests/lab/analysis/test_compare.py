@@ -83,6 +83,6 @@ def test_all_questions_at_once_share_no_name(tmp_path: Path) -> None:
     found = Report.of(web, Questions(control=control, strategy="hard_focused", counts=counts))
     sections = [section.name for section in found.sections]
     tables = [table.name for section in found.sections for table in section.tables]
-    assert len(set(sections)) == len(sections) == 19
+    assert len(set(sections)) == len(sections) == 20
     assert len(set(tables)) == len(tables)
     assert {"missed_pages", "only_in_control_pages", "word_pairs", "side_by_side"} <= set(tables)

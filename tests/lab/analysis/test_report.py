@@ -102,6 +102,17 @@ def test_links_by_page_server_place_and_anchor(found: Report) -> None:
     assert sum(int(str(number)) for number in found.column("links_in_full", "links")) == 9
 
 
+def test_links_by_domain_and_by_what_the_filters_keep(found: Report) -> None:
+    assert [(row[0], row[1], *row[3:5]) for row in found.rows("links_by_tld")] == [
+        (".com", 4, 4, 1), (".th", 3, 2, 2), (".de", 1, 1, 0), (".org", 1, 0, 0),
+    ]  # fmt: skip
+    assert [(row[1], *row[3:5]) for row in found.rows("links_by_filter")] == [
+        (3, 2, 2), (1, 1, 1), (3, 3, 0), (2, 1, 0),  # .th; others by text: Thai, other, none
+        (3, 2, 2), (2, 2, 2), (4, 3, 3), (9, 7, 3),  # kept by tld, anchor, both; all
+    ]  # fmt: skip
+    assert found.column("links_by_filter", "share of pages")[-1] == pytest.approx(3 / 7)
+
+
 def test_encodings_are_counted_by_site(found: Report) -> None:
     assert found.rows("encodings_by_sites") == [("utf-8", 2, 3)]
     assert found.rows("encodings_by_tld") == [
@@ -206,7 +217,7 @@ def test_a_crawl_folder_gives_what_it_can_without_links(tmp_path: Path) -> None:
         '{"url": "http://www.odd.com/", "language": "\\ud800", "depth": 1, "encoding": []}',
     )
     found = Report.of(crawl)
-    assert found.text.count("it needs links") == 3
+    assert found.text.count("it needs links") == 4
     assert [row[:3] for row in found.rows("distance_from_seeds")] == [
         (0, 1, 1), (1, 2, 0), (2, 1, 1),
     ]  # fmt: skip

@@ -24,6 +24,14 @@ def test_a_share_of_nothing_is_no_number(
         assert found == (wanted if wanted is None else pytest.approx(wanted))
 
 
+def test_the_four_fields_are_all_pages() -> None:
+    """The figures of a table of two by two: 40 right, 5 wrong, 10 missed, 45 rejected."""
+    score = Score(40, 5, 10, pages=100)
+    assert score.rejected == 45
+    assert score.accuracy == pytest.approx(0.85)
+    assert Score().accuracy is None
+
+
 def test_the_calibration_error_is_the_mean_distance_of_all_pages() -> None:
     # Ten pages at 0.9 of which eight are right, thirty at 0.5 of which all are.
     tenths = {9: Told(10, 8, 9.0), 5: Told(30, 30, 15.0)}

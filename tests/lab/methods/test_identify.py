@@ -188,7 +188,9 @@ def test_evaluate_anchors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     )
     code, out, _ = identify(capsys, "--lang", "th", "--anchors", "--evaluate", file)
     assert code == 0
-    assert out.count("100.00%") == 3
+    assert out.count("100.00%") == 4
+    cells = [line.split()[-2:] for line in out.splitlines() if " is " in line]
+    assert cells == [["1", "0"], ["0", "1"]]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def every_link(trace: Trace) -> Iterator[tuple[int, int, int, int]]:
     for url in range(trace.urls):
         if trace.fate[url] != Fate.PAGE:
             continue
-        seen = set[int]()
+        seen = {url}
         for link in range(trace.offsets[url], trace.offsets[url + 1]):
             target = int(trace.targets[link])
             if target in seen:
@@ -64,6 +64,24 @@ def test_census_counts_a_page_s_first_link_to_each_other_in_its_cell(trace: Trac
     expected = Counter(every_link(trace))
     found = {cell: n for cell, n in np.ndenumerate(links.census(trace)) if n}
     assert found == expected
+
+
+@given(webs())
+def test_links_by_domain_are_those_of_the_census(trace: Trace) -> None:
+    domain = (np.arange(len(trace.site)) % 3).astype(np.int32)
+    assert trace.anchors is not None
+    expected = Counter[tuple[int, int, int]]()
+    for url in range(trace.urls):
+        first = dict[int, int]()
+        for link in range(trace.offsets[url], trace.offsets[url + 1]):
+            if trace.targets[link] != url and trace.fate[url] == Fate.PAGE:
+                first.setdefault(int(trace.targets[link]), int(trace.anchors[link]))
+        for target, anchor in first.items():
+            what = int(trace.fate[target] == Fate.PAGE) + int(is_relevant(trace, target))
+            expected[int(domain[trace.server[target]]), anchor, what] += 1
+    counts = links.by_domain(trace, domain, 3)
+    assert {cell: n for cell, n in np.ndenumerate(counts) if n} == expected
+    assert counts.sum() == links.census(trace).sum()
 
 
 def distance_from_others(trace: Trace, url: int) -> int:
