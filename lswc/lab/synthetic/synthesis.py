@@ -158,9 +158,13 @@ def _cluster(random: Generator, count: int, exponent: float, largest: int) -> ND
 def _heavy(
     random: Generator, base: NDArray[Any], total: int, sigma: float, largest: int
 ) -> NDArray[np.int64]:
-    """Return numbers up to ``largest`` that sum to ``total``: ``base`` times log-normal factors."""
+    """Return numbers up to ``largest`` that sum to ``total``: ``base`` times log-normal factors.
+
+    All are 0 if ``total`` is less: a small web has more servers than pages for them.
+    """
     if not len(base):
         return np.empty(0, np.int64)
+    total = max(0, total)
     weight = base * random.lognormal(0.0, sigma, len(base))
     low, high = 0.0, 1e9
     for _ in range(100):  # the limit makes the factor a fixed point

@@ -8,6 +8,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,18 +157,44 @@ def test_the_kernel_takes_the_better_offer(offers: list[tuple[tuple[float, int],
     assert wins == better(rank, distance, known, known_distance)
 
 
-@settings(max_examples=60, deadline=None)
-@given(webs())
-def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
+SOME = st.sets(st.sampled_from(range(len(STRATEGIES) + len(RULES))), min_size=4, max_size=6)
+"""Strategies that are compared on one web, by their numbers."""
+
+
+def of_kernel(trace: Trace) -> None:
     for s in every():
         assert simulated(trace, s) == referred(trace, s), s.name
 
 
-@settings(max_examples=12, deadline=None)
-@given(webs())
-def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace) -> None:
-    for s in every():
+def of_frontier(trace: Trace, some: set[int]) -> None:
+    for s in [every()[number] for number in some]:
         assert referred(trace, s) == live(trace, s, Frontier(MEMORY, s, {})), s.name
+
+
+@settings(max_examples=100, deadline=None)
+@given(webs())
+def test_the_kernel_visits_what_the_reference_visits(trace: Trace) -> None:
+    of_kernel(trace)
+
+
+@settings(max_examples=100, deadline=None)
+@given(webs(), SOME)
+def test_the_reference_visits_what_the_live_frontier_visits(trace: Trace, some: set[int]) -> None:
+    of_frontier(trace, some)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_000, deadline=None)
+@given(webs())
+def test_the_kernel_visits_the_same_of_a_thousand_webs(trace: Trace) -> None:
+    of_kernel(trace)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_000, deadline=None)
+@given(webs(), SOME)
+def test_the_live_frontier_visits_the_same_of_a_thousand_webs(trace: Trace, some: set[int]) -> None:
+    of_frontier(trace, some)
 
 
 @settings(max_examples=30, deadline=None)

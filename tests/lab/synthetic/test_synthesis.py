@@ -90,9 +90,9 @@ def test_the_same_seed_gives_the_same_web_another_seed_another() -> None:
     assert not np.array_equal(first.targets[:1000], other.targets[:1000])
 
 
-@pytest.mark.parametrize("scale", [0.0005, 0.0013])
-def test_a_tiny_web_is_a_web(scale: float, tmp_path: Path) -> None:
-    web = synthesize(scale)
+@pytest.mark.parametrize(("scale", "seed"), [(0.0005, 1), (0.0005, 14), (0.0013, 1)])
+def test_a_tiny_web_is_a_web(scale: float, seed: int, tmp_path: Path) -> None:
+    web = synthesize(scale, seed)
     web.write(tmp_path)
     read = Trace.read(tmp_path)
     assert np.all(web.trace.distance[web.trace.fate == Fate.PAGE] >= 0)

@@ -25,7 +25,10 @@ STRATEGIES = [
 
 @st.composite
 def webs(draw: st.DrawFn) -> Trace:
-    """Draw a web with pages, failures, redirects, URLs never downloaded, and any links."""
+    """Draw a web with pages, failures, URLs never downloaded, any links, and any seeds.
+
+    Redirects lead anywhere: to other sites, in chains, in loops, to themselves.
+    """
     n = draw(st.integers(1, 30))
     servers = draw(st.integers(1, min(n, 8)))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -34,8 +37,11 @@ def webs(draw: st.DrawFn) -> Trace:
         random.shuffle(server)
     site = random.integers(0, servers, servers).astype(np.int32)
     directory = np.unique(server * 3 + random.integers(0, 3, n), return_inverse=True)[1]
+    redirects = draw(st.sampled_from([0.1, 0.4]))
     fate = random.choice(
-        [Fate.PAGE, Fate.NEVER, Fate.FAILED, Fate.REDIRECT], n, p=[0.7, 0.1, 0.1, 0.1]
+        [Fate.PAGE, Fate.NEVER, Fate.FAILED, Fate.REDIRECT],
+        n,
+        p=[0.8 - redirects, 0.1, 0.1, redirects],
     ).astype(np.int8)
     fate[0] = Fate.PAGE
     likely = draw(st.sampled_from([0.1, 0.3, 0.6]))
