@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.log_tables import ATTEMPTS, LINKS
 from lswc.lab.trace.format import Fate, Trace
 from lswc.lab.trace.from_log import to_trace
 from tests.scenarios.site import ENGLISH, THAI, page
@@ -60,6 +62,30 @@ def test_trace_of_a_crawl(crawled: Site, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "trace" / "urls.parquet")
     assert table["address"].to_pylist() == ["127.0.0.1"] * len(urls)
     assert "th" in trace.about.tlds
+
+
+def test_of_twins_the_name_counts_that_was_asked_for_last(tmp_path: Path) -> None:
+    """So it is where a server moves to https between two visits."""
+    attempts = [
+        {"url": url, "time": time, "status": 200, "outcome": "html", "depth": 0, "visit": visit}
+        for time, (url, visit) in enumerate([("http://a.th/", 1), ("https://a.th/", 2)])
+    ]
+    links = [
+        {"source": "http://a.th/", "target": "http://a.th/old", "visit": 1},
+        {"source": "https://a.th/", "target": "https://b.th/", "visit": 2},
+        {"source": "https://a.th/", "target": "http://b.th/", "visit": 2},
+    ]
+    for name, schema, rows in (("attempts", ATTEMPTS, attempts), ("links", LINKS, links)):
+        (tmp_path / "crawl" / "log").mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pylist(rows, schema)
+        pq.write_table(table, tmp_path / "crawl" / "log" / f"{name}-00000.parquet")
+    (tmp_path / "crawl" / "settings.json").write_text('{"language": "th"}')
+    to_trace(tmp_path / "crawl", tmp_path / "trace")
+    trace = Trace.read(tmp_path / "trace")
+    urls = pq.read_table(tmp_path / "trace" / "urls.parquet")["url"].to_pylist()
+    assert urls == ["https://a.th/", "http://a.th/old", "https://b.th/"]
+    assert trace.targets.tolist() == [2, 2]
+    assert trace.seeds.tolist() == [0]
 
 
 def test_a_log_from_before_addresses_were_written(crawled: Site, tmp_path: Path) -> None:
