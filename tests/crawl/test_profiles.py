@@ -70,7 +70,7 @@ def test_the_papers_have_nothing_besides() -> None:
     paper = vars(profiles.module("as_in_the_paper"))
     on = {name: value for name, value in paper.items() if name.isupper() and value}
     assert on == {
-        "LSWC_MAX_DUPLICATES": 1_000,
+        "LSWC_MAX_DUPLICATES": 100,
         "LSWC_OPT_OUT": "record-pages",
         "LSWC_REQUISITES": "none",
         "LSWC_UNPROVEN_SHARE": 1.0,
