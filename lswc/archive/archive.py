@@ -202,11 +202,10 @@ class Archive:
     def _rows(self, visit: Visit, place: dict[str, Any], keeps: bool) -> Iterator[dict[str, Any]]:
         for attempt, name in self._latest.to_log:
             yield {"url": attempt.url, "outcome": f"{name} file".strip(), **_seen(attempt)}
-        own = fingerprint(visit.url)
         for attempt in visit.attempts if visit.postponed else visit.attempts[:-1]:
             archived = keeps and attempt.exchange is not None
             tried = {"url": attempt.url, "outcome": RETRY, "archived": archived}
-            if fingerprint(attempt.url) != own:
+            if attempt.url != visit.url and fingerprint(attempt.url) != fingerprint(visit.url):
                 tried |= {"outcome": STEP, "referrer": visit.url}
             yield place | _seen(attempt) | tried
         for attempt in visit.fetched:

@@ -34,7 +34,6 @@ from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from lswc.crawl.close_reasons import (
@@ -53,7 +52,7 @@ from lswc.frontier.rules.visit import Visit, offer_like
 from lswc.outcomes import RECORDED, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable
 
     from scrapy.statscollectors import StatsCollector
     from twisted.python.failure import Failure
@@ -172,8 +171,7 @@ class Commits:
             self._seek_others(self.twins, visit)
         try:
             self._tally(visit)
-            visit.discarded = self._frontier.discarded_by(visit)
-            _mark(visit, self._frontier.without_room(visit))
+            self._frontier.foresee(visit)
             visit, lengths = self._stored(visit)
             if due is not None:
                 self._ended(visit, self._frontier.postpone(visit, due, lengths))
@@ -320,17 +318,6 @@ class Commits:
         else:
             logger.error("an error of lswc's own at the end, %r", error, exc_info=error)
         self._count(NOT_CLOSED)
-
-
-def _mark(visit: Visit, without_room: Container[str]) -> None:
-    """Say in a page's links which of them are discarded, as their servers' sites have no room."""
-    if not without_room:
-        return
-    urls = {offer.url for offer in visit.offers if offer.server in without_room}
-    visit.links = [
-        replace(link, tier=None, discarded=Outcome.TOO_MANY_UNPROVEN) if link.url in urls else link
-        for link in visit.links
-    ]
 
 
 def _forget(visit: Visit) -> None:

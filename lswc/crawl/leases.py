@@ -166,7 +166,9 @@ class Leases:
     def _is_twin(self, visit: Visit) -> bool:
         """Tell whether another URL is asked for instead of a visit's, and offer that."""
         lease, twins = visit.lease, self._twins
-        if twins is None or twins.is_empty or lease.visits or not visit.is_page:
+        if twins is None or not (twins.servers or twins.parameters):
+            return False
+        if lease.visits or not visit.is_page:
             return False
         url = parse(lease.url)
         found = None if url is None else twins.instead(url, lease.referrer)
@@ -249,15 +251,16 @@ class Leases:
         """Return what to lease as long as there is none: of servers, of any (), or a requisite.
 
         That is None: if their share isn't used up, or no page is being asked for. A free connection
-        alone is no reason: an answer costs time even where a server doesn't. Nothing else is wanted
-        of a crawl that ends.
+        alone is no reason: an answer costs time even where a server doesn't. A young crawl has few
+        servers, which are for pages first. Nothing else is wanted of a crawl that ends.
         """
         if self._ends_because:
             return [None]
         first = self._guest.control.first(self._frontier, now)
         pages: list[Sequence[str] | None] = [first, ()] if first else [()]
         begun = self._commits.begun
-        if begun[False] + 1 <= self._crawl.requisites_share * (begun.total() + 1):
+        share = self._crawl.requisites_share * (begun.total() + 1)
+        if begun[False] + 1 <= share and not self._frontier.choice.is_young:
             return [None, *pages]
         if any(visit.is_page for visit in self._commits.visits.values()):
             return pages

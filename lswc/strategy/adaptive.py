@@ -280,7 +280,9 @@ class ExperienceError(ConfigError):
 class Experience:
     """Pages that taught, by the cell that they were leased from, and all pages of the crawl.
 
-    Exact sums that only grow: the experience of several workers is the sum of theirs.
+    What was asked for in vain counts as a page of its cell that brought nothing, and not as one of
+    the crawl: such links lead nowhere, which makes no look at another server worth less. Exact sums
+    that only grow: the experience of several workers is the sum of theirs.
     """
 
     cells: dict[int, Pages] = field(default_factory=dict)
@@ -291,6 +293,11 @@ class Experience:
         self.crawl = _sum(self.crawl, Pages(1, relevant))
         if cell != SEEDS:
             self.cells[cell] = _sum(self.cells.get(cell, NO_PAGES), Pages(1, relevant))
+
+    def miss(self, cell: int, number: int = 1) -> None:
+        """Count URLs that were leased from a cell, and asked for in vain."""
+        if cell != SEEDS:
+            self.cells[cell] = _sum(self.cells.get(cell, NO_PAGES), Pages(number, 0))
 
     def merge(self, other: Experience) -> None:
         """Add another crawl's or worker's experience."""
@@ -348,15 +355,21 @@ class LearnedOrder:
 
     ``experience`` grows with each page. ``scored`` is the experience as it was when all
     cells were last scored; since then each cell has gone on by its own pages alone. So the two
-    are all that a crawl must keep to go on as if it had never stopped.
+    are all that a crawl must keep to go on as if it had never stopped. Of its pages ``taught``
+    are an earlier crawl's.
     """
 
     def __init__(
-        self, experience: Experience | None = None, scored: Experience | None = None
+        self,
+        experience: Experience | None = None,
+        scored: Experience | None = None,
+        taught: int = 0,
     ) -> None:
         self.experience = experience or Experience()
         self.scored = scored or self.experience.copy()
         self._heard = Experience()
+        self._taught = taught
+        self.pages: float = self.experience.crawl.downloaded - taught
         self._fit()
 
     def hear(self, heard: Experience) -> None:
@@ -373,16 +386,22 @@ class LearnedOrder:
             known.cells[cell] = _sum(own, heard.cells.get(cell, NO_PAGES))
             self._scores.pop(cell, None)
         known.crawl = _sum(_less(known.crawl, before.crawl), heard.crawl)
+        self.pages = known.crawl.downloaded - self._taught
         if is_due(known.crawl.downloaded, self.scored.crawl.downloaded):
             self.score_all()
 
     def learn(self, cell: int, relevant: float) -> bool:
         self.experience.learn(cell, relevant)
+        self.pages += 1
         self._scores.pop(cell, None)
         due = is_due(self.experience.crawl.downloaded, self.scored.crawl.downloaded)
         if due:
             self.score_all()
         return due
+
+    def miss(self, cell: int) -> None:
+        self.experience.miss(cell)
+        self._scores.pop(cell, None)
 
     def score_all(self) -> None:
         """Score all cells by the experience as it is now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from lswc.strategy.adaptive import LearnedOrder
@@ -12,7 +13,12 @@ if TYPE_CHECKING:
 
 
 class Order(Protocol):
-    """Which cell comes first."""
+    """Which cell comes first.
+
+    ``pages`` is how many the crawl has learned from itself, infinite if nothing is learned.
+    """
+
+    pages: float
 
     def rank(self, cell: int) -> Rank:
         """Return what cells are compared by: the smaller rank comes first."""
@@ -29,9 +35,14 @@ class Order(Protocol):
         True if all cells were scored.
         """
 
+    def miss(self, cell: int) -> None:
+        """Count a URL that was leased from a cell, and asked for in vain."""
+
 
 class FixedOrder:
     """The smaller cell comes first."""
+
+    pages: float = inf
 
     def rank(self, cell: int) -> Rank:
         return (0.0, cell)
@@ -44,6 +55,9 @@ class FixedOrder:
 
     def learn(self, cell: int, relevant: float) -> bool:
         return False
+
+    def miss(self, cell: int) -> None:
+        pass
 
 
 def better(rank: Rank, distance: int, known_rank: Rank, known_distance: int) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from lswc.frontier.exchange.status import Status, summed
 from lswc.frontier.rules import contract
 from lswc.frontier.rules.contract import AWAITED, FrontierError, Terms
 from lswc.frontier.rules.harvest import CellHarvest, forecast, wilson
@@ -45,6 +46,7 @@ class Open(Protocol):
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let URLs wait for those that are hardly better."""
     monkeypatch.setattr(contract, "FAR", 0.9)
+    monkeypatch.setattr(contract, "FIRST_PAGES", 0)
 
 
 @pytest.fixture
@@ -252,6 +254,90 @@ def test_one_request_in_five_need_not_wait_where_there_is_such_haste(frontier: O
             f.commit(ended(other, relevant=False, rest=2.0))
         servers.append("" if other is None else other.server)
     assert servers == ["", "b.co.th", "", "", "", "b.co.th", "", "", "", "b.co.th"]
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_young_crawl_is_in_no_haste(frontier: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contract, "FIRST_PAGES", 12)
+    monkeypatch.setattr(contract, "FAR_AT_FIRST", 0.9)
+    f = frontier(haste=0.2)
+    f.offer([seed("a.co.th"), seed("b.co.th")])
+    for server in "ab":
+        lease = f.lease(0.0)
+        assert lease is not None
+        urls = [link(f"{server}.co.th", n, 0) for n in range(30)]
+        f.commit(ended(lease, relevant=server == "a", offers=urls, rest=2.0))
+    others = []
+    for now in range(10, 60, 2):
+        good, other = f.lease(now), f.lease(now)
+        assert good is not None
+        f.commit(ended(good, relevant=True, rest=2.0))
+        if other is not None:
+            f.commit(ended(other, relevant=False, rest=2.0))
+        others.append(other is not None)
+    # Ten of the first pages come after the seeds; then one in haste is earned by four others.
+    assert others.index(True) == 10 + 3
+
+
+class Known:
+    """An order of two cells: the best, and one that is worth a share of it."""
+
+    def __init__(self, pages: int, share: float) -> None:
+        self.pages, self._worth = pages, {1: 1.0, 2: share}
+
+    def expected(self, cell: int) -> float:
+        return self._worth[cell]
+
+    worth = expected
+
+
+@pytest.mark.parametrize(
+    ("pages", "share", "is_far"),
+    [(0, 0.19, True), (0, 0.21, False), (500, 0.14, True), (500, 0.16, False),
+     (1_000, 0.09, True), (1_000, 0.11, False), (10**6, 0.09, True), (10**6, 0.11, False)],
+)  # fmt: skip
+def test_what_is_far_worse_is_a_larger_share_at_first(
+    pages: int, share: float, is_far: bool
+) -> None:
+    order: Any = Known(pages, share)
+    assert contract.is_far_better(order, 1, 2) is is_far
+
+
+def test_what_is_asked_for_in_vain_teaches_its_cell_and_nothing_else(
+    frontier: Open, learned: Callable[[str], Experience]
+) -> None:
+    f = frontier()
+    f.offer([seed("a.co.th")])
+    lease = f.lease(0.0)
+    assert lease is not None
+    f.commit(ended(lease, relevant=True, offers=[link("a.co.th", n, 0) for n in range(30)]))
+    expected = []
+    for outcome in ("html", *(["status 404"] * 12), "html", *(["status 404"] * 3)):
+        lease = f.lease(0.0)
+        assert lease is not None
+        assert lease.expected is not None
+        expected.append(lease.expected)
+        f.commit(ended(lease, outcome, relevant=True if outcome == "html" else None))
+    assert expected[12] < 0.7 * expected[1]
+    ranks = {cell.cell: f.order.rank(cell.cell) for cell in f.cells()}
+    f.close()
+    taught = learned("crawl")
+    assert taught.crawl == Pages(3, 3)
+    assert sum(pages.downloaded for pages in taught.cells.values()) == 2 + 15
+    again = frontier()
+    assert {cell.cell: again.order.rank(cell.cell) for cell in again.cells()} == ranks
+    assert sum(cell.pages.downloaded for cell in again.cells()) == 3, "pages are pages"
+
+
+def test_workers_tell_each_other_what_was_asked_for_in_vain() -> None:
+    told = {"cells": [(5, 3, 2, 0)], "missed": {5: 4, 7: 1}}
+    others = [
+        Status(number, "", "", 0, 0, (), {}, {}, {}, {}, **told)  # type: ignore[arg-type]
+        for number in (1, 2)
+    ]
+    experience = summed(others, (), waits=False).experience
+    assert experience.crawl == Pages(6, 4)
+    assert experience.cells == {5: Pages(14, 4), 7: Pages(2, 0)}
 
 
 @pytest.mark.usefixtures("patient")

@@ -115,7 +115,7 @@ def test_a_store_that_fails_says_so_whatever_is_asked_of_it(tmp_path: Path) -> N
         with pytest.raises(StorageError, match="no such table"):
             frontier.statuses({"b"}, lease, False)
         with pytest.raises(StorageError, match="no such table"):
-            frontier.discarded_by(visit)
+            frontier.foresee(visit)
 
 
 def test_who_reads_for_long_doesnt_have_each_commit_saved(tmp_path: Path) -> None:

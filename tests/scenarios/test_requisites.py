@@ -11,6 +11,7 @@ import pytest
 
 from lswc.archive.check.agreement import check
 from lswc.crawl.requisite_offers import UNPROVED, Earned
+from lswc.frontier.rules import contract
 from lswc.frontier.rules.visit import Offer
 from lswc.lab.trace.from_log import log, to_trace
 from lswc.reading.requisites import MOST
@@ -169,22 +170,27 @@ def test_without_archive_or_by_choice_none_is_asked_for(dressed: Site) -> None:
     assert "requisite" not in {row["kind"] for row in attempts(dressed)}
 
 
-def test_they_get_their_share_while_pages_wait_and_the_rest_later(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("first", "share"), [(0, 10), (1_000, 0)])
+def test_they_get_their_share_while_pages_wait_and_the_rest_later(
+    first: int, share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A young crawl asks for pages first, as long as one may be asked for or is under way."""
+    monkeypatch.setattr(contract, "FIRST_PAGES", first)
     pages = [f"http://p{number}.example/" for number in range(40)]
     with SetUp(tmp_path, *pages, LSWC_REQUISITES=0.25) as crawl:
         parts = crawl.parts
         images = "".join(f"<img src=http://i{n}.example/>" for n in range(20))
         reader = parts.crawl.reader.requisites
         assert reader is not None
-        first = crawl.visit()
-        parts.requisites.need(first, reader.read(images.encode(), "text/html", first.url, 0), 1)
-        parts.commits.commit(first, "html")
+        page = crawl.visit()
+        parts.requisites.need(page, reader.read(images.encode(), "text/html", page.url, 0), 1)
+        parts.commits.commit(page, "html")
         kinds = []
         for _ in range(59):
             visit = crawl.visit()
             kinds.append(visit.lease.is_requisite)
             parts.commits.commit(visit, "html")
-        assert sum(kinds[:40]) == 10
+        assert sum(kinds[:39]) == share
         assert kinds.count(True) == 20
         assert crawl.parts.leases.lease(0.0) is None
 

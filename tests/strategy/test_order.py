@@ -97,7 +97,8 @@ def test_a_crawl_that_stops_in_between_goes_on_as_if_it_had_not(
 ) -> None:
     at_once, before = taught(lessons), taught(lessons[:stop])
     kept = json.loads(json.dumps([before.experience.dump(), before.scored.dump()]))
-    resumed = LearnedOrder(*map(Experience.load, kept))
+    known, scored = map(Experience.load, kept)
+    resumed = LearnedOrder(known, scored)
     for cell, relevant in lessons[stop:]:
         resumed.learn(cell, relevant)
     assert [resumed.rank(c) for c in range(300)] == [at_once.rank(c) for c in range(300)]

@@ -173,7 +173,8 @@ class Exchange:
 
     def _status(self, now: float, *, has_ended: bool) -> Status:
         frontier = self._frontier
-        cells = frontier.cells()
+        with frontier.reading() as reader:
+            cells, missed = reader.cells(), reader.missed_by_cell()
         later, tallies = frontier.later, frontier.tallies()
         choice = frontier.choice
         return Status(
@@ -190,6 +191,7 @@ class Exchange:
             choice.best,
             choice.since_best(now),
             [(c.cell, *c.pages, c.pending) for c in cells],
+            missed,
             {kind: dict(names) for kind, names in tallies.items()},
             frontier.unfinished - later,
             frontier.leased,

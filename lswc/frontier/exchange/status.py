@@ -8,10 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from lswc.frontier.exchange.messages import read
-from lswc.strategy import Experience, Pages, adaptive
+from lswc.frontier.rules.experience import own_experience
+from lswc.strategy import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from lswc.strategy import Experience
 
 
 class Status(Struct, frozen=True):
@@ -23,7 +26,8 @@ class Status(Struct, frozen=True):
     cut; and what it said that it sent, where some of that is ``missing``.
 
     ``best`` is the best cell that waits, ``since_best`` the seconds since the latest lease of such.
-    ``cells`` have the pages leased from each, the relevant ones, and the URLs that are pending.
+    ``cells`` have the pages leased from each, the relevant ones, and the URLs that are pending;
+    ``missed`` are those of each that were asked for in vain.
     ``waiting`` URLs are to be asked for in this run, ``leased`` ones are being asked for, ``seeds``
     tells whether any wait among them; ``outbox`` links have not arrived yet. ``has_ended`` is set
     by a process that closes in order; ``finished`` counts URLs.
@@ -42,6 +46,7 @@ class Status(Struct, frozen=True):
     best: int | None = None
     since_best: float = 0.0
     cells: list[tuple[int, int, float, int]] = []
+    missed: dict[int, int] = {}
     tallies: dict[str, dict[str, int]] = {}
     waiting: int = 0
     leased: int = 0
@@ -64,12 +69,13 @@ def decode(packed: bytes) -> Status:
 class Elsewhere(Struct, frozen=True):
     """What the other workers of a crawl have, as they told last: sums of what each has.
 
-    ``pending`` and ``pages`` are by cell. ``live`` workers told something lately. ``waits`` says
-    that the crawl isn't over: something is fetched, or under way between workers.
+    ``pending``, ``pages`` and ``missed`` are by cell. ``live`` workers told something lately.
+    ``waits`` says that the crawl isn't over: something is fetched, or under way between workers.
     """
 
     pending: dict[int, int] = {}
     pages: dict[int, Pages] = {}
+    missed: dict[int, int] = {}
     tallies: dict[str, dict[str, int]] = {}
     workers: int = 0
     live: int = 0
@@ -80,11 +86,7 @@ class Elsewhere(Struct, frozen=True):
     @property
     def experience(self) -> Experience:
         """What was learned elsewhere."""
-        experience = Experience()
-        for cell, pages in self.pages.items():
-            taught = {cell: pages} if cell != adaptive.SEEDS and pages.downloaded else {}
-            experience.merge(Experience(taught, pages))
-        return experience
+        return own_experience(self.pages, self.missed)
 
 
 ALONE = Elsewhere()
@@ -96,16 +98,20 @@ def summed(others: Iterable[Status], live: Iterable[int], *, waits: bool) -> Els
     alive, told = set(live), list(others)
     pending: dict[int, int] = {}
     pages: dict[int, Pages] = {}
+    missed: dict[int, int] = {}
     for status in told:
         for cell, downloaded, relevant, number in status.cells:
             before = pages.get(cell, Pages())
             pages[cell] = Pages(before.downloaded + downloaded, before.relevant + relevant)
             if number:
                 pending[cell] = pending.get(cell, 0) + number
+        for cell, number in status.missed.items():
+            missed[cell] = missed.get(cell, 0) + number
     running = [status for status in told if status.worker in alive]
     return Elsewhere(
         pending,
         pages,
+        missed,
         added(status.tallies for status in told),
         len(told),
         len(running),

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 FAR = 0.1
 """A URL waits while others are pending of which ten times as much is expected."""
 
+FIRST_PAGES = 1_000
+"""Pages of a crawl that no URL is asked for in haste in: there is no choice of good ones yet."""
+
+FAR_AT_FIRST = 0.2
+"""What FAR is at a crawl's start; it falls to that with its FIRST_PAGES."""
+
 AWAITED = 0.003
 """Nobody waits for URLs of which less than this is expected: most aren't relevant, either way, and
 what is expected of them is too uncertain to tell which should come first."""
@@ -100,11 +106,6 @@ def statuses_after(
     return {unit: status(*after.get(unit, NO_PAGES), tolerated) for unit in units}
 
 
-def may_discard(visit: Visit, strategy: Strategy) -> bool:
-    """Tell whether a page can make a strategy discard URLs of its server or directory."""
-    return visit.relevant is not None and strategy.discards
-
-
 def new_status(pages: Mapping[str, Pages], visit: Visit, strategy: Strategy) -> Status | None:
     """Return what a page makes of its server or directory, by the unit's ``pages`` before it.
 
@@ -128,14 +129,16 @@ def is_far_better(order: Order, best: int, cell: int) -> bool:
     """Tell whether a cell is worth less than FAR times what is expected of the best one.
 
     Then its URLs wait for the servers of the best (``Terms.patience``): a free connection is no
-    reason to fetch what is hardly relevant. The price of a look at a server hardly known lets its
+    reason to fetch what is hardly relevant. At a crawl's start the share is larger: few servers are
+    known then, and most connections are free. The price of a look at a server hardly known lets its
     own URLs come earlier, but nobody waits for it. Never in a fixed order, nor if of the best less
     than AWAITED is expected.
     """
     worth, most = order.worth(cell), order.expected(best)
     if worth is None or most is None:
         return False
-    return most >= AWAITED and worth < FAR * most
+    left = max(0.0, 1 - order.pages / FIRST_PAGES) if FIRST_PAGES else 0.0
+    return most >= AWAITED and worth < (FAR + (FAR_AT_FIRST - FAR) * left) * most
 
 
 def patience_of(delay: float) -> float:
@@ -204,7 +207,7 @@ def locality(here: str, there: str) -> Locality:
     return Locality.SAME_SITE if site_of(here) == site_of(there) else Locality.ELSEWHERE
 
 
-FORMAT = 19
+FORMAT = 20
 """Version of what a store keeps: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]

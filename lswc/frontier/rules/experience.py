@@ -17,15 +17,30 @@ if TYPE_CHECKING:
     from lswc.strategy import Pages, Strategy
 
 
-def experience_of(by_cell: Mapping[int, Pages], earlier: str | None) -> Experience:
-    """Return the experience of all these pages, and of an earlier crawl (``dumped``)."""
+def experience_of(
+    by_cell: Mapping[int, Pages], missed: Mapping[int, int], earlier: str | None
+) -> Experience:
+    """Return the experience of all these pages, of what was asked for in vain, by cell, and of an
+    earlier crawl (``dumped``)."""
+    experience = own_experience(by_cell, missed)
+    experience.merge(earlier_experience(earlier))
+    return experience
+
+
+def own_experience(by_cell: Mapping[int, Pages], missed: Mapping[int, int]) -> Experience:
+    """Return the experience of all these pages, and of what was asked for in vain, by cell."""
     experience = Experience()
     for cell, pages in by_cell.items():
         taught = {cell: pages} if cell != adaptive.SEEDS and pages.downloaded else {}
         experience.merge(Experience(taught, pages))
-    if earlier:
-        experience.merge(Experience.load(json.loads(earlier)))
+    for cell, number in missed.items():
+        experience.miss(cell, number)
     return experience
+
+
+def earlier_experience(earlier: str | None) -> Experience:
+    """Return the experience of an earlier crawl (``dumped``); nothing if there was none."""
+    return Experience.load(json.loads(earlier)) if earlier else Experience()
 
 
 def dumped(experience: Experience) -> str:

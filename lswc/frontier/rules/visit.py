@@ -6,17 +6,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from lswc.frontier.rules.contract import locality
-from lswc.outcomes import CHANGED, NEW, UNCHANGED, is_miss
+from lswc.outcomes import CHANGED, NEW, UNCHANGED, Outcome, is_miss
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, redirected, source_of
 from lswc.urls import fingerprint, fingerprints, home, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from datetime import datetime
 
     from lswc.urls import Url
@@ -460,3 +460,15 @@ class Visit:
         self.is_page = self.lease.is_page  # many ask for it
         self.url = self.url or self.lease.url
         self.redirects = self.redirects or self.lease.redirects
+
+
+def leave_out(visit: Visit, without_room: Container[str]) -> None:
+    """Say in a page's links which of them are discarded, as their servers' sites have no room."""
+    if not without_room:
+        return
+    urls = {offer.url for offer in visit.offers if offer.server in without_room}
+    reason = Outcome.TOO_MANY_UNPROVEN
+    visit.links = [
+        structs.replace(link, tier=None, discarded=reason) if link.url in urls else link
+        for link in visit.links
+    ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lswc.frontier.rules.contract import changed_of
 from lswc.frontier.rules.held import became
 from lswc.frontier.store.room import keep_left_out
-from lswc.frontier.store.servers import keep_scored, learn
+from lswc.frontier.store.servers import keep_scored, learn, miss
 from lswc.frontier.store.urls import keep_lengths
 from lswc.outcomes import OF_QUOTA, Outcome, is_transient
 from lswc.strategy import LearnedOrder
@@ -49,6 +49,8 @@ class Ending:
             else:
                 self._file.servers.receive(held.server, received)
                 if self._file.strategy.learns and visit.is_miss:
+                    if counts:
+                        self._miss(visit.lease.cell)
                     self._move(held.server, self._file.servers.miss(held.server))
             self._store(visit, held)
             self._file.tallies.add("finished", visit.outcome)
@@ -146,6 +148,12 @@ class Ending:
             self._file.lines.reorder(None if scored else cell)
         if moved := self._file.servers.count(held.server, held.unit, relevant, size):
             self._move(held.server, moved)
+
+    def _miss(self, cell: int) -> None:
+        """Learn from a URL of a cell that was asked for in vain."""
+        miss(self._file.db, cell)
+        self._file.order.miss(cell)
+        self._file.lines.reorder(cell)
 
     def _move(self, server: int, moved: Mapping[int, int]) -> None:
         """Ask again the URLs of units of a server, or its site, that came into other places."""

@@ -12,11 +12,11 @@ from lswc.frontier.exchange.status import ALONE, Elsewhere
 from lswc.frontier.rules.contract import (
     DEFAULTS,
     Terms,
-    may_discard,
     new_status,
     site_of,
     statuses_after,
 )
+from lswc.frontier.rules.visit import leave_out
 from lswc.frontier.store.ending import Ending
 from lswc.frontier.store.file import MEMORY, File
 from lswc.frontier.store.leases import Leasing
@@ -279,12 +279,23 @@ class Frontier(Stock):
         """
         return self._leasing.next_ready()
 
-    def discarded_by(self, visit: Visit) -> list[str]:
-        """Return the pending URLs that the visit's page makes the strategy discard, once committed.
+    def foresee(self, visit: Visit) -> None:
+        """Write into a visit what will be discarded once it is committed.
 
-        URLs that were postponed are only counted.
+        Pending URLs, as its server's or directory's status changes; those that were postponed are
+        only counted. And links to sites that aren't met yet, if too many unproven ones wait
+        (``Caps``); of other workers' sites they say that.
         """
-        if not may_discard(visit, self.strategy):
+        visit.discarded = self._discarded_by(visit)
+        if self._file.lines.families.sites and (held := self._file.leases.of(visit)) is not None:
+            with self._file.errors():
+                by = self._file.lines.sizes.site(held.server)
+                servers = self._file.urls.without_room(visit.offers, by)
+            leave_out(visit, {server for server in servers if self.outbox.is_own(server)})
+
+    def _discarded_by(self, visit: Visit) -> list[str]:
+        """Return the pending URLs that a visit's page makes the strategy discard."""
+        if visit.relevant is None or not self.strategy.discards:
             return []  # without asking
         status = new_status(self.pages({visit.lease.unit}), visit, self.strategy)
         if status is None:
@@ -294,19 +305,6 @@ class Frontier(Stock):
             with self.reading() as reader:
                 place += len(Status) * reader.support(site_of(visit.lease.server))
         return [url for url, kind in self._pending_of(visit) if cell_of[kind][place] == DISCARD]
-
-    def without_room(self, visit: Visit) -> set[str]:
-        """Return the servers that a visit's offers lead to, and that are discarded once committed.
-
-        Too many unproven sites wait already (``Caps``). Those of other workers are for them to say.
-        """
-        held = self._file.leases.of(visit)
-        if held is None or not visit.offers:
-            return set()
-        with self._file.errors():
-            by = self._file.lines.sizes.site(held.server)
-            found = self._file.urls.without_room(visit.offers, by)
-        return {server for server in found if self.outbox.is_own(server)}
 
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         """Return the pending URLs of a leased URL's unit, and their kinds; none if it has ended."""

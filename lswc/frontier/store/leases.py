@@ -10,6 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.exchange.outbox import MOST
+from lswc.frontier.rules import contract
 from lswc.frontier.rules.contract import BURST_OF_HASTE, Share, Terms, is_far_better
 from lswc.frontier.rules.visit import Lease
 from lswc.frontier.store.index import Line
@@ -130,10 +131,13 @@ class Choice:
         """The best cell of which other workers have a URL waiting."""
         self.ready_at: float | None = None
         """When a URL that waits for far better ones waits no longer; None if none waits."""
+        self.is_young = False
+        """Whether the crawl has a learned order, and FIRST_PAGES still to come."""
 
     def take(self, order: Order, now: float) -> Line | None:
         """Return the line whose first URL is leased now, and count that it is."""
         self.ready_at = None
+        self.is_young = order.pages < contract.FIRST_PAGES
         line, others_wait = self._next()
         if line is None or self._is_worthless(order, line):
             return None
@@ -145,7 +149,8 @@ class Choice:
                 self._spare -= 1
         else:
             self.wait_till(now + self._patience)
-            self._spare = min(self._spare + self._earned, BURST_OF_HASTE)
+            if not self.is_young:
+                self._spare = min(self._spare + self._earned, BURST_OF_HASTE)
         families = self._lines.families
         if families.sites:  # else there is nothing to share
             self._share.leased(families.charged(self._lines.sizes.site(line.server)), others_wait)

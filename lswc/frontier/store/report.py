@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lswc.errors import repair
 from lswc.frontier.exchange.outbox import State
 from lswc.frontier.rules.contract import FULL, Counts, FrontierError, check_format, site_of
-from lswc.frontier.rules.experience import check_source, experience_of
+from lswc.frontier.rules.experience import check_source, earlier_experience, experience_of
 from lswc.frontier.rules.harvest import harvest
 from lswc.frontier.rules.held import Kind
 from lswc.frontier.rules.report import (
@@ -125,23 +125,36 @@ class Lookup:
 
     def pages_by_cell(self) -> dict[int, Pages]:
         """Return the crawl's pages by the cell that they were leased from."""
-        rows = self._db.execute("SELECT cell, downloaded, relevant FROM experience ORDER BY cell")
+        rows = self._db.execute(
+            "SELECT cell, downloaded, relevant FROM experience WHERE downloaded ORDER BY cell"
+        )
         return {cell: Pages(*counts) for cell, *counts in rows}
+
+    def missed_by_cell(self) -> dict[int, int]:
+        """Return how many of a learned order's URLs were asked for in vain, by their cells."""
+        rows = self._db.execute("SELECT cell, missed FROM experience WHERE missed ORDER BY cell")
+        return dict(rows.fetchall())
 
     def experience(self) -> tuple[Experience, Experience]:
         """Return what is known of cells now, and was when all cells were last scored."""
         rows = self._db.execute(
-            "SELECT cell, scored_downloaded, scored_relevant FROM experience ORDER BY cell"
-        )
-        scored = {cell: Pages(*counts) for cell, *counts in rows}
+            "SELECT cell, scored_downloaded, scored_relevant, scored_missed FROM experience"
+            " ORDER BY cell"
+        ).fetchall()
+        scored = {cell: Pages(*counts) for cell, *counts, _ in rows}
+        missed = {cell: number for cell, *_, number in rows if number}
         earlier = self.identity().get("earlier")
-        return experience_of(self.pages_by_cell(), earlier), experience_of(scored, earlier)
+        return (
+            experience_of(self.pages_by_cell(), self.missed_by_cell(), earlier),
+            experience_of(scored, missed, earlier),
+        )
 
     def order(self) -> Order:
         """Return the order of cells as it is now."""
         if not self.strategy.learns:
             return order(self.strategy)
-        known = LearnedOrder(*self.experience())
+        taught = earlier_experience(self.identity().get("earlier")).crawl.downloaded
+        known = LearnedOrder(*self.experience(), taught)
         now, scored = known.experience.crawl, known.scored.crawl
         if adaptive.is_due(now.downloaded, scored.downloaded):
             known.score_all()

@@ -54,7 +54,8 @@ CREATE TABLE directory (
     missed INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE experience (
     cell INTEGER PRIMARY KEY, downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL,
-    scored_downloaded INTEGER NOT NULL DEFAULT 0, scored_relevant INTEGER NOT NULL DEFAULT 0);
+    missed INTEGER NOT NULL DEFAULT 0, scored_downloaded INTEGER NOT NULL DEFAULT 0,
+    scored_relevant INTEGER NOT NULL DEFAULT 0, scored_missed INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE tally (counts TEXT NOT NULL);
 INSERT INTO tally VALUES ('{}');
 """
@@ -387,11 +388,20 @@ def learn(db: sqlite3.Connection, cell: int, relevant: float) -> None:
     )
 
 
+def miss(db: sqlite3.Connection, cell: int) -> None:
+    """Count a URL that was asked for in vain for the cell that it was leased from."""
+    db.execute(
+        "INSERT INTO experience (cell, downloaded, relevant, missed) VALUES (?, 0, 0, 1)"
+        " ON CONFLICT DO UPDATE SET missed = missed + 1",
+        (cell,),
+    )
+
+
 def keep_scored(db: sqlite3.Connection) -> None:
     """Note that all cells were scored by what is known now."""
     db.execute(
-        "UPDATE experience SET scored_downloaded = downloaded, scored_relevant = relevant"
-        " WHERE scored_downloaded <> downloaded"
+        "UPDATE experience SET scored_downloaded = downloaded, scored_relevant = relevant,"
+        " scored_missed = missed WHERE scored_downloaded <> downloaded OR scored_missed <> missed"
     )
 
 

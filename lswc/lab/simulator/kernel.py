@@ -200,7 +200,7 @@ class Notes(NamedTuple):
     """What is written down. ``series`` of shape (rows, 5): the first five of COUNTS.
 
     ``by_distance`` of shape (2, MAX_DISTANCE + 1): pages by relevance and distance from the
-    latest relevant referrer. ``reliability`` of shape (BINS, 4): pages, the sums of their expected
+    latest relevant referrer. ``reliability`` of shape (BINS, 4): visits, the sums of their expected
     relevance, of their relevance, and of the squares of the difference, by expected relevance.
     ``visits``: the URLs taken from the queue, in order; may have no room.
     ``control``: pages so far, for a progress bar; stop if the second isn't 0.
@@ -456,15 +456,21 @@ def _know(queues: CellQueues, cell: int) -> None:
 
 
 @compiled
+def _teach(queues: CellQueues, cell: int, relevant: float) -> None:
+    if cell == _SEEDS:
+        return
+    queues.cell[cell].downloaded += 1
+    queues.cell[cell].relevant += relevant
+    _score(queues, cell)
+    if not _is_empty(queues, cell):
+        _enter(queues, cell, cell)
+
+
+@compiled
 def _learn(queues: CellQueues, cell: int, relevant: float) -> None:
     """Learn from a page that was leased from a cell."""
     queues.sums[_BROUGHT] += relevant
-    if cell != _SEEDS:
-        queues.cell[cell].downloaded += 1
-        queues.cell[cell].relevant += relevant
-        _score(queues, cell)
-        if not _is_empty(queues, cell):
-            _enter(queues, cell, cell)
+    _teach(queues, cell, relevant)
     if is_due(queues.counts[PAGES], queues.counts[SCORED_PAGES]):
         _score_all(queues)
 
@@ -693,6 +699,14 @@ def _note_expected(queues: CellQueues, notes: Notes, cell: int, relevant: float)
 
 
 @compiled
+def _miss(queues: CellQueues, notes: Notes, cell: int) -> None:
+    """Learn from a URL of a cell that was asked for in vain: it is no page of the crawl."""
+    if cell != _SEEDS:
+        _note_expected(queues, notes, cell, 0.0)
+    _teach(queues, cell, 0.0)
+
+
+@compiled
 def _take(queues: CellQueues, notes: Notes, cell: Any) -> Any:
     """Take the oldest URL of a cell."""
     seq = _int(_oldest(queues, cell))
@@ -797,6 +811,7 @@ def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Note
                 notes.control[0] = queues.counts[PAGES]
                 rows += 1
         elif decisions.learns:
+            _miss(queues, notes, cell)
             _count_page(graph, queues, decisions, url, 0.0)
     if rows == 0 or notes.series[rows - 1, PAGES] != queues.counts[PAGES]:
         notes.series[rows] = queues.counts[:5]

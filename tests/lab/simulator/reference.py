@@ -194,6 +194,7 @@ class Crawl:
                     self.offer(url, link, language, level + 1)
             self.queue_sizes.append(len(self.pending))
         elif self.s.learns:
+            self.order.miss(cell)
             self.count(page, 0)
 
     def count(self, page: int, relevant: float) -> None:

@@ -24,7 +24,7 @@ from lswc.lab.simulator import plots
 from lswc.lab.simulator.run import EVERY, Simulated, marks, save, simulate
 from lswc.lab.simulator.simulation import Result, Simulation
 from lswc.lab.synthetic.synthesis import Synthetic, synthesize
-from lswc.lab.trace.format import About, Trace, TraceError
+from lswc.lab.trace.format import About, Fate, Trace, TraceError
 from lswc.strategy import NAMES, Value, strategy
 from tests.lab.analysis.webs import Web
 
@@ -134,7 +134,9 @@ def test_what_the_learned_order_expects_is_about_what_it_gets(outcomes: list[Sim
     learned = outcomes[-1]
     assert learned.coverage[-1] == 1.0
     pages, expected, seen = learned.reliability.T
-    assert pages.sum() == learned.result.pages - len(set(web().trace.seeds.tolist()))
+    failed = int(np.count_nonzero(web().trace.fate == Fate.FAILED))
+    seeds = len(set(web().trace.seeds.tolist()))
+    assert pages.sum() == learned.result.pages + failed - seeds, "a visit each, but of seeds"
     assert np.all((expected > 0) & (expected < 1) & (seen >= 0) & (seen <= 1))
     assert (pages * seen).sum() == pytest.approx((pages * expected).sum(), rel=0.2)
     assert learned.brier is not None
