@@ -252,7 +252,8 @@ class Leases:
 
         That is None: if their share isn't used up, or no page is being asked for. A free connection
         alone is no reason: an answer costs time even where a server doesn't. A young crawl has few
-        servers, which are for pages first. Nothing else is wanted of a crawl that ends.
+        servers, which are for pages first; but not one that visits an earlier crawl's pages again:
+        sitemaps say what has changed. Nothing else is wanted of a crawl that ends.
         """
         if self._ends_because:
             return [None]
@@ -260,7 +261,8 @@ class Leases:
         pages: list[Sequence[str] | None] = [first, ()] if first else [()]
         begun = self._commits.begun
         share = self._crawl.requisites_share * (begun.total() + 1)
-        if begun[False] + 1 <= share and not self._frontier.choice.is_young:
+        is_young = self._frontier.choice.is_young and not self._crawl.earlier
+        if begun[False] + 1 <= share and not is_young:
             return [None, *pages]
         if any(visit.is_page for visit in self._commits.visits.values()):
             return pages
@@ -339,10 +341,9 @@ class Leases:
         later, due = self._frontier.later, self._frontier.next_due()
         if self._frontier.unfinished > later or (later and self._guest.control.pauses):
             return True
-        if (
-            self._twins is not None and self._twins.canonicals.waiting
-        ):  # for what the frontier has no more
-            self._twins.canonicals.release()
+        twins = self._twins
+        if twins is not None and twins.canonicals.waiting:  # for what the frontier has no more
+            twins.canonicals.release()
             self.take_owed()
             return True
         if due is None or due - monotonic() <= STAY:
