@@ -241,6 +241,20 @@ def is_miss(name: str) -> bool:
     return name in _MISSES or name.startswith(f"{Outcome.STATUS} ")
 
 
+_UNANSWERED = {
+    Outcome.TIMEOUT, Outcome.NAME_NOT_RESOLVED, Outcome.NAME_LOOKUP_FAILED,
+    Outcome.CONNECTION_REFUSED, Outcome.DOWNLOAD_FAILED,
+}  # fmt: skip
+
+
+def is_dead_end(name: str) -> bool:
+    """Tell whether the server of a URL that ended so answered, and has no page there.
+
+    That says what a link like the one to it leads to; a server that is away says nothing of links.
+    """
+    return is_miss(name) and name not in _UNANSWERED
+
+
 _TRANSIENT = {
     Outcome.TIMEOUT, Outcome.NAME_LOOKUP_FAILED, Outcome.CONNECTION_REFUSED,
     Outcome.DOWNLOAD_FAILED, Outcome.ROBOTS_UNAVAILABLE, Outcome.TOO_MANY_WAIT,

@@ -319,10 +319,13 @@ def test_what_is_asked_for_in_vain_teaches_its_cell_and_nothing_else(
         expected.append(lease.expected)
         f.commit(ended(lease, outcome, relevant=True if outcome == "html" else None))
     assert expected[12] < 0.7 * expected[1]
+    lease = f.lease(0.0)
+    assert lease is not None
+    f.commit(ended(lease, "connection refused"))
     ranks = {cell.cell: f.order.rank(cell.cell) for cell in f.cells()}
     f.close()
     taught = learned("crawl")
-    assert taught.crawl == Pages(3, 3)
+    assert taught.crawl == Pages(3, 3), "and a server that is away says nothing of links"
     assert sum(pages.downloaded for pages in taught.cells.values()) == 2 + 15
     again = frontier()
     assert {cell.cell: again.order.rank(cell.cell) for cell in again.cells()} == ranks

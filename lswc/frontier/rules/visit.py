@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, structs
 
 from lswc.frontier.rules.contract import locality
-from lswc.outcomes import CHANGED, NEW, UNCHANGED, Outcome, is_miss
+from lswc.outcomes import CHANGED, NEW, UNCHANGED, Outcome, is_dead_end, is_miss
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
 from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, redirected, source_of
@@ -409,6 +409,11 @@ class Visit:
         if self.relevant is None or self.brought is None:
             return self.relevant
         return self.brought
+
+    @property
+    def is_dead_end(self) -> bool:
+        """Whether its server answered, and has no page there: such links lead nowhere."""
+        return self.is_miss and is_dead_end(self.outcome)
 
     @property
     def is_miss(self) -> bool:

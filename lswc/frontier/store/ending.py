@@ -49,7 +49,7 @@ class Ending:
             else:
                 self._file.servers.receive(held.server, received)
                 if self._file.strategy.learns and visit.is_miss:
-                    if counts:
+                    if counts and visit.is_dead_end:
                         self._miss(visit.lease.cell)
                     self._move(held.server, self._file.servers.miss(held.server))
             self._store(visit, held)
