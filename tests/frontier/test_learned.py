@@ -216,16 +216,35 @@ def test_nobody_waits_for_urls_that_are_leased_already(frontier: Open) -> None:
     assert worse.expected < 0.9 * better.expected, "and so it would wait for another like that"
 
 
-@pytest.mark.usefixtures("patient")
-@pytest.mark.parametrize("haste", [0.0, 1.0])
-def test_without_haste_urls_wait_for_far_better_ones(frontier: Open, haste: float) -> None:
-    f = frontier(haste=haste)
+def beside_the_good(f: Frontier, rounds: int) -> list[str]:
+    """Crawl a relevant server and another; return what is asked for beside the first, each time."""
+    give_links_to_two(f, 2 * rounds)
+    servers = []
+    for now in range(10, 10 + 2 * rounds, 2):
+        good, other = f.lease(now), f.lease(now)
+        assert good is not None
+        f.commit(ended(good, relevant=True, rest=2.0))
+        if other is not None:
+            f.commit(ended(other, relevant=False, rest=2.0))
+        servers.append("" if other is None else other.server)
+    return servers
+
+
+def give_links_to_two(f: Frontier, number: int) -> None:
+    """Visit the seeds of a relevant server, a.co.th, and of another, with so many links each."""
     f.offer([seed("a.co.th"), seed("b.co.th")])
     for server in "ab":
         lease = f.lease(0.0)
         assert lease is not None
-        urls = [link(f"{server}.co.th", n, 0) for n in range(8)]
+        urls = [link(f"{server}.co.th", n, 0) for n in range(number)]
         f.commit(ended(lease, relevant=server == "a", offers=urls, rest=2.0))
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("haste", [0.0, 1.0])
+def test_without_haste_urls_wait_for_far_better_ones(frontier: Open, haste: float) -> None:
+    f = frontier(haste=haste)
+    give_links_to_two(f, 8)
     good = f.lease(10.0)
     assert good is not None
     assert good.server == "a.co.th"
@@ -238,21 +257,7 @@ def test_without_haste_urls_wait_for_far_better_ones(frontier: Open, haste: floa
 
 @pytest.mark.usefixtures("patient")
 def test_one_request_in_five_need_not_wait_where_there_is_such_haste(frontier: Open) -> None:
-    f = frontier(haste=0.2)
-    f.offer([seed("a.co.th"), seed("b.co.th")])
-    for server in "ab":
-        lease = f.lease(0.0)
-        assert lease is not None
-        urls = [link(f"{server}.co.th", n, 0) for n in range(20)]
-        f.commit(ended(lease, relevant=server == "a", offers=urls, rest=2.0))
-    servers = []
-    for now in range(10, 30, 2):
-        good, other = f.lease(now), f.lease(now)
-        assert good is not None
-        f.commit(ended(good, relevant=True, rest=2.0))
-        if other is not None:
-            f.commit(ended(other, relevant=False, rest=2.0))
-        servers.append("" if other is None else other.server)
+    servers = beside_the_good(frontier(haste=0.2), 10)
     assert servers == ["", "b.co.th", "", "", "", "b.co.th", "", "", "", "b.co.th"]
 
 
@@ -260,23 +265,9 @@ def test_one_request_in_five_need_not_wait_where_there_is_such_haste(frontier: O
 def test_a_young_crawl_is_in_no_haste(frontier: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contract, "FIRST_PAGES", 12)
     monkeypatch.setattr(contract, "FAR_AT_FIRST", 0.9)
-    f = frontier(haste=0.2)
-    f.offer([seed("a.co.th"), seed("b.co.th")])
-    for server in "ab":
-        lease = f.lease(0.0)
-        assert lease is not None
-        urls = [link(f"{server}.co.th", n, 0) for n in range(30)]
-        f.commit(ended(lease, relevant=server == "a", offers=urls, rest=2.0))
-    others = []
-    for now in range(10, 60, 2):
-        good, other = f.lease(now), f.lease(now)
-        assert good is not None
-        f.commit(ended(good, relevant=True, rest=2.0))
-        if other is not None:
-            f.commit(ended(other, relevant=False, rest=2.0))
-        others.append(other is not None)
+    servers = beside_the_good(frontier(haste=0.2), 25)
     # Ten of the first pages come after the seeds; then one in haste is earned by four others.
-    assert others.index(True) == 10 + 3
+    assert servers.index("b.co.th") == 10 + 3
 
 
 class Known:
@@ -333,9 +324,9 @@ def test_what_is_asked_for_in_vain_teaches_its_cell_and_nothing_else(
 
 
 def test_workers_tell_each_other_what_was_asked_for_in_vain() -> None:
-    told = {"cells": [(5, 3, 2, 0)], "missed": {5: 4, 7: 1}}
+    cells, missed = [(5, 3, 2.0, 0)], {5: 4, 7: 1}
     others = [
-        Status(number, "", "", 0, 0, (), {}, {}, {}, {}, **told)  # type: ignore[arg-type]
+        Status(number, "", "", 0, 0, (), {}, {}, {}, {}, cells=cells, missed=missed)
         for number in (1, 2)
     ]
     experience = summed(others, (), waits=False).experience
