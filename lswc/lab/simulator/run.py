@@ -120,12 +120,14 @@ def simulate(
     runs = [Simulation(trace, s, oracle=known) for s in strategies]
     relevant = int(np.count_nonzero(trace.relevant))
 
-    def outcomes() -> list[Simulated]:
-        return [Simulated(f.result(), trace.pages, relevant) for f in futures if f.done()]
-
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(_run, run) for run in runs]
         waiting = set(futures)
+
+        def outcomes() -> list[Simulated]:
+            ended = (f for f in futures if f not in waiting)
+            return [Simulated(f.result(), trace.pages, relevant) for f in ended]
+
         try:
             while waiting:
                 done, waiting = wait(waiting, POLL)
