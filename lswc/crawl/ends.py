@@ -38,8 +38,8 @@ EVERY = 100
 """Requests between two looks at what comes next."""
 
 IN_A_ROW = 600
-"""Requests after a look at which little was expected, at all looks since then, too: no more is
-asked for than what is promising.
+"""Requests after a look at which little was expected, at all looks since then, too, that brought
+little: no more is asked for than what is promising.
 
 What is left then often lies behind some pages of other languages, one after the other. On the demo
 web crawls ended at 96, 96-99, 99 and 100 % coverage with 300, 500, 550 and 600. So many for each
@@ -89,9 +89,11 @@ class HarvestStopExtension:
     still asked for, as its servers allow, and every seed. It is looked at once more when nothing is
     being read any more: a sitemap may have named what is worth to go on.
 
-    A request counts whatever comes of it: a page, an error, or no answer. For how long little was
-    expected is tallied with what the requests brought: so a crawl that was stopped ends where it
-    would have, and the requests of all workers count.
+    A request counts whatever comes of it: a page, an error, or no answer. But a relevant page takes
+    back as many as LSWC_STOP_HARVEST asks of it, 100 at 0.01: then more lies behind than what is
+    pending can tell (a cumulative sum, Page 1954). For how long little was expected, and found, is
+    tallied with what the requests brought: so a crawl that was stopped ends where it would have,
+    and the requests of all workers count.
     """
 
     def __init__(
@@ -148,11 +150,20 @@ class HarvestStopExtension:
         visit.tally[TALLY, "requests"] += requests
         if self._requests // EVERY > looks:
             self._look()
-        if self._expects_little:
-            visit.tally[TALLY, REQUESTS_IN_A_ROW] += requests
-        elif self._own_in_a_row:
-            visit.tally[TALLY, REQUESTS_IN_A_ROW] -= self._own_in_a_row
-            self._own_in_a_row = 0
+        in_a_row = self._in_a_row_after(visit) if self._expects_little else 0
+        visit.tally[TALLY, REQUESTS_IN_A_ROW] += in_a_row - self._own_in_a_row
+        self._own_in_a_row = in_a_row
+
+    def _in_a_row_after(self, visit: Visit) -> int:
+        """Return the requests in a row that were of little worth, with those of a visit.
+
+        That what is promising brings relevant pages says nothing of the rest.
+        """
+        brought = 0.0 if self._is_due else visit.counted or 0.0
+        in_a_row = self._own_in_a_row + len(visit.attempts) - int(brought / self._least)
+        if in_a_row <= 0:
+            self._little_since = monotonic()
+        return max(0, in_a_row)
 
     def next_is_asked_for(self, now: float) -> None:
         """End the crawl if that is due; else see whether what is promising was fetched.
@@ -185,7 +196,6 @@ class HarvestStopExtension:
         """See whether little is expected now, and has been for some time. Raises LswcError."""
         cells, now = self._frontier.cells_everywhere(), monotonic()
         self._looked = now
-        self._own_in_a_row = _in_a_row(self._frontier.tallies())
         in_a_row = self._own_in_a_row + _in_a_row(self._frontier.elsewhere.tallies)
         worth = forecast(cells, AHEAD).next_worth
         expected_little, self._expects_little = (

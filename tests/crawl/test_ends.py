@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.exceptions import NotConfigured
 
-from lswc.crawl.ends import AGAIN, EVERY, IN_A_ROW, LONG, REASON, TRIED, HarvestStopExtension
+from lswc.crawl.ends import (
+    AGAIN,
+    EVERY,
+    IN_A_ROW,
+    LONG,
+    REASON,
+    REQUESTS_IN_A_ROW,
+    TALLY,
+    TRIED,
+    HarvestStopExtension,
+)
 from lswc.crawl.leases import ASKED, STAY
 from lswc.frontier.exchange.status import Elsewhere
 from lswc.frontier.rules.harvest import CellHarvest
@@ -41,23 +51,19 @@ class Ending:
         self.cells = [*cells, LITTLE]
         self.unread = list(unread)
         self.confirms: Callable[[], bool] | None = None
-        self.others: list[str] = []
         self.only: Collection[int] | None = None
         self.now = 0.0
+        self.elsewhere = Elsewhere()
         self._tallies: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.start()
 
     def start(self) -> None:
         """Begin to watch the crawl, or go on with it as another process would."""
-        self._extension = self.worker()
-
-    def worker(self) -> HarvestStopExtension:
-        """Return what a process watches the crawl with."""
         frontier: Any = SimpleNamespace(
             cells=lambda: tuple(self.cells),
             tallies=lambda: self._tallies,
             cells_everywhere=lambda: tuple(self.cells),
-            elsewhere=Elsewhere(workers=len(self.others)),
+            elsewhere=self.elsewhere,
             restrict=lambda cells: setattr(self, "only", cells),
             reading=lambda: nullcontext(SimpleNamespace(find=self._find)),
         )
@@ -65,7 +71,7 @@ class Ending:
         leases: Any = self.leases
         commits: Any = SimpleNamespace(failed=False)
         seeds = ["http://read.example/", *self.unread]
-        return HarvestStopExtension(0.01, ADAPTIVE, seeds, frontier, commits, leases)
+        self._extension = HarvestStopExtension(0.01, ADAPTIVE, seeds, frontier, commits, leases)
 
     def _find(self, url: str) -> Standing:
         return Standing(None if url in self.unread else Outcome.HTML)
@@ -73,18 +79,17 @@ class Ending:
     def _finish(self, reason: str, confirms: Callable[[], bool]) -> None:
         self.confirms = confirms
 
-    def fetch(
-        self, visits: int, by: HarvestStopExtension | None = None, *, requests: int = 1
-    ) -> None:
-        """End so many visits, each after some requests."""
-        extension = by or self._extension
+    def fetch(self, visits: int, *, requests: int = 1, relevant: float | None = None) -> None:
+        """End so many visits, each after some requests; what they bring counts so much."""
         for _ in range(visits):
-            visit: Any = SimpleNamespace(tally=Counter(), attempts=[None] * requests, is_page=True)
-            extension.visit_ends(visit)
+            visit: Any = SimpleNamespace(
+                tally=Counter(), attempts=[None] * requests, is_page=True, counted=relevant
+            )
+            self._extension.visit_ends(visit)
             for (kind, name), number in visit.tally.items():
                 self._tallies[kind][name] += number
             self.now += 0.001
-            extension.next_is_asked_for(self.now)
+            self._extension.next_is_asked_for(self.now)
 
     def wait(self, seconds: float) -> None:
         """Let nothing end for so long, but for the clock."""
@@ -238,14 +243,51 @@ def test_what_was_promising_before_a_stop_begins_the_count_anew() -> None:
 
 def test_the_pages_of_all_workers_count_and_have_to_be_more() -> None:
     ending = Ending()
-    ending.others = ["another"]
-    some, others = ending.worker(), ending.worker()
-    for by in (some, others):
-        ending.fetch(EVERY, by)
-    for by in (some, others):
-        ending.fetch(IN_A_ROW - 1, by)
+    others = Counter({REQUESTS_IN_A_ROW: IN_A_ROW - 1})
+    ending.elsewhere = Elsewhere(workers=1, tallies={TALLY: others})
+    ending.start()
+    ending.fetch(EVERY * LOOKS)
     assert ending.confirms is None
-    ending.fetch(EVERY, some)
+    ending.fetch(EVERY)
+    assert ending.confirms is not None
+
+
+@pytest.mark.parametrize(("share", "ends"), [(0.0, True), (0.005, True), (0.02, False)])
+def test_it_goes_on_while_more_is_found_than_was_expected(share: float, ends: bool) -> None:
+    ending = Ending()
+    for _ in range(30):
+        ending.fetch(round(100 * (1 - share)) if share < 0.01 else 98)
+        ending.fetch(2, relevant=50 * share)
+    assert (ending.confirms is not None) == ends
+
+
+def test_finds_do_not_buy_more_requests_than_were_made() -> None:
+    ending = Ending()
+    ending.fetch(EVERY)
+    ending.fetch(3, relevant=1.0)
+    ending.fetch(EVERY * LOOKS - 4)
+    assert ending.confirms is None
+    ending.fetch(1)
+    assert ending.confirms is not None
+
+
+def test_what_is_promising_brings_no_more_of_the_rest() -> None:
+    ending = Ending(CellHarvest(1, 30, Pages(), 0.2, 0.2, "expected 20-50 %"))
+    ending.looks()
+    assert ending.only == {1}
+    ending.fetch(EVERY, relevant=1.0)
+    assert ending.only == {1}
+
+
+def test_finds_put_off_the_end_of_a_slow_crawl(clock: Callable[[Ending], None]) -> None:
+    ending = Ending()
+    clock(ending)
+    ending.fetch(EVERY)
+    ending.wait(LONG / 2)
+    ending.fetch(1, relevant=1.0)
+    ending.wait(LONG * 0.9)
+    assert ending.confirms is None
+    ending.wait(LONG / 2)
     assert ending.confirms is not None
 
 
