@@ -47,8 +47,9 @@ LSWC_HASTE = 0.1
 # The crawl ends once the next pages should bring a smaller share of relevant ones, for 600 requests
 # in a row for each worker. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
-# The folder of an earlier crawl of the language with a learned order, or redis://host:6379/0#key: a
-# new crawl begins with what that learned.
+# What a new crawl with a learned order begins with. If it is empty, what links led to on other webs
+# (strategies.md#what-other-webs-taught). The folder of an earlier crawl of the language, or
+# redis://host:6379/0#key: what that learned. A table of `lswc learn-order`. `none`: nothing.
 LSWC_EXPERIENCE = ""
 # Only these domains and their subdomains are crawled, if any are given.
 LSWC_ALLOWED_DOMAINS: list[str] = []

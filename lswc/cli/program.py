@@ -59,6 +59,7 @@ GROUPS = {
         "languages": "lswc languages",
         "identify": "lswc identify --lang th page.html",
         "learn-language": "lswc learn-language my-languages",
+        "learn-order": "lswc learn-order traces/ja traces/ko crawls/vi --out order.toml",
     },
     "More": {
         "profiles": "lswc profiles adaptive",

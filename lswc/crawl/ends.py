@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 EVERY = 100
 """Requests between two looks at what comes next."""
 
-IN_A_ROW = 600
+IN_A_ROW = 1_000
 """Requests after a look at which little was expected, at all looks since then, too, that brought
 little: no more is asked for than what is promising.
 

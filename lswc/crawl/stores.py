@@ -10,6 +10,8 @@ from lswc.errors import ConfigError
 from lswc.frontier import FRONTIER_FILE, names_redis, open_frontier
 from lswc.frontier.rules.contract import Terms, patience_of
 from lswc.frontier.store.report import taught_by
+from lswc.strategy import Experience, ExperienceError, Value
+from lswc.strategy.prior import Prior
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from lswc.crawl.workers import Shared
     from lswc.frontier import Frontier
     from lswc.frontier.store.seen_paragraphs import SeenParagraphs
-    from lswc.strategy import Experience
+
+NONE, TABLE = "none", ".toml"
+"""LSWC_EXPERIENCE of a crawl that begins with nothing, and how a table of learn-order ends."""
 
 
 def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
@@ -27,7 +31,8 @@ def frontier_of(crawl: Crawl, settings: BaseSettings) -> Frontier:
         haste=crawl.haste,
         patience=patience_of(crawl.politeness.delay),
         caps=crawl.caps,
-        experience=_experience(crawl, settings),
+        experience=_earlier(crawl, settings),
+        prior=_prior(crawl),
         unproven_share=crawl.unproven_share,
         revisit=crawl.revisit,
         least_worth=crawl.stop_harvest,
@@ -53,19 +58,38 @@ def shared_of(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Share
     return None
 
 
-def _experience(crawl: Crawl, settings: BaseSettings) -> Experience | None:
-    if not crawl.experience:
-        return None
-    if not crawl.strategy.learns:
+def _earlier(crawl: Crawl, settings: BaseSettings) -> Experience | None:
+    """Return the experience of the earlier crawl that a new one begins with, if one is named."""
+    name = crawl.experience
+    if name and name != NONE and not crawl.strategy.learns:
         raise ConfigError(
             f"LSWC_EXPERIENCE: strategy {crawl.strategy.name!r} learns nothing: choose 'adaptive'"
         )
-    if names_redis(crawl.experience):
+    if not name or name == NONE or name.endswith(TABLE):
+        return None
+    if names_redis(name):
         from lswc.crawl import workers
 
         return workers.read_experience(crawl, settings)
-    path = Path(crawl.experience) / FRONTIER_FILE
-    return taught_by(path, crawl.language.tag, crawl.strategy.value)
+    return taught_by(Path(name) / FRONTIER_FILE, crawl.language.tag, crawl.strategy.value)
+
+
+def _prior(crawl: Crawl) -> Experience | None:
+    """Return what a new crawl begins with else; None if that is what lswc comes with."""
+    name = crawl.experience
+    if name == NONE:
+        return Experience()
+    if not name.endswith(TABLE):
+        return None
+    if crawl.strategy.value is not Value.PAGES:
+        value = crawl.strategy.value.name.lower()
+        raise ConfigError(f"LSWC_EXPERIENCE={name}: it counts pages, and LSWC_VALUE is {value}")
+    try:
+        return Prior.load(Path(name).read_text("utf-8")).experience
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"LSWC_EXPERIENCE={name}: it can't be read ({error})") from error
+    except ExperienceError as error:
+        raise ConfigError(f"LSWC_EXPERIENCE={name}: {error}") from error
 
 
 def seen_paragraphs_of(crawl: Crawl) -> SeenParagraphs | None:

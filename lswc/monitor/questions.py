@@ -16,7 +16,7 @@ from msgspec import Struct
 from lswc.errors import LswcError
 from lswc.frontier.rules.report import HeldPage, Server, Standing
 from lswc.frontier.store import report as sqlite_report
-from lswc.monitor.snapshot import Snapshot, counted
+from lswc.monitor.snapshot import Cell, Snapshot, cell_in_words, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,10 +67,11 @@ Question = CountAll | OfServer | Alike | OfUrl
 
 
 class Known(Struct, frozen=True):
-    """What is known of a URL."""
+    """What is known of a URL, and of those like it if it is pending."""
 
     standing: Standing | None = None
     held: HeldPage | None = None
+    kind: Cell | None = None
 
 
 class Answer(Struct, frozen=True):
@@ -118,7 +119,9 @@ def answered(reader: Reader, question: Question) -> Answer:
         case Alike(text, most):
             return Answer(alike=reader.servers_like(text, most))
         case OfUrl(url):
-            return Answer(known=Known(reader.standing(url), reader.held(url)))
+            kind = reader.kind_of(url)
+            in_words = None if kind is None else cell_in_words(kind, reader.strategy)
+            return Answer(known=Known(reader.standing(url), reader.held(url), in_words))
 
 
 class Answering:

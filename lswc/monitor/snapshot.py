@@ -101,13 +101,17 @@ class Tallies(Struct, frozen=True, kw_only=True):
 
 
 class Cell(Struct, frozen=True):
-    """A cell in words; ``expected`` and ``seen`` are shares of relevant pages."""
+    """A cell in words; ``expected`` and ``seen`` are shares of relevant pages.
+
+    ``before`` are the pages that the crawl began with, as if it had had them.
+    """
 
     name: str
     pending: int
     pages: int
     expected: float
     seen: float | None
+    before: int = 0
 
 
 class Outlook(Struct, frozen=True, kw_only=True):
@@ -386,8 +390,8 @@ def outlook(cells: Sequence[CellHarvest], strategy: Strategy, top: int = TOP) ->
         next_relevant=round(ahead.next_relevant, 1),
         next_harvest_rate=rate(ahead.next_relevant, ahead.next_downloads),
         groups=tuple(by_group(cells)),
-        best=tuple(_in_words(cell, strategy) for cell in pending[:top]),
-        largest=tuple(_in_words(cell, strategy) for cell in largest),
+        best=tuple(cell_in_words(cell, strategy) for cell in pending[:top]),
+        largest=tuple(cell_in_words(cell, strategy) for cell in largest),
     )
 
 
@@ -408,11 +412,12 @@ def in_pages(outlook: Outlook, relevant: int) -> Outlook:
     return replace(outlook, **scaled, next_harvest_rate=harvest)
 
 
-def _in_words(cell: CellHarvest, strategy: Strategy) -> Cell:
+def cell_in_words(cell: CellHarvest, strategy: Strategy) -> Cell:
+    """Return a cell as people read it."""
     downloaded, relevant = cell.pages
     name = strategy.describe(cell.cell)
     seen = rate(relevant, downloaded)
-    return Cell(name, cell.pending, downloaded, round(cell.expected, 4), seen)
+    return Cell(name, cell.pending, downloaded, round(cell.expected, 4), seen, cell.before)
 
 
 def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies:

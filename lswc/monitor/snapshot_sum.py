@@ -167,7 +167,8 @@ def _cell(same: Sequence[Cell]) -> Cell:
     pending, pages = sum(one.pending for one in same), sum(one.pages for one in same)
     expected = sum(one.expected * one.pending for one in same) / (pending or 1)
     seen = sum((one.seen or 0.0) * one.pages for one in same)
-    return Cell(same[0].name, pending, pages, round(expected, 4), rate(seen, pages))
+    before = max(one.before for one in same)  # each worker began with the same
+    return Cell(same[0].name, pending, pages, round(expected, 4), rate(seen, pages), before)
 
 
 def _freshness(known: Sequence[Freshness]) -> Freshness | None:

@@ -235,6 +235,12 @@ def server_share(cell: int) -> float:
     return 0.0 if cell == SEEDS or at == SITE_UNVISITED else (0.0, *EDGES)[(at - 1) % BUCKETS]
 
 
+def names_language(cell: int) -> bool:
+    """Tell whether the links of a cell name a language, the crawl's or another; seeds don't."""
+    kinds_a_name = KINDS // len(Named)
+    return cell != SEEDS and (cell - 1) // PLACES // kinds_a_name != Named.NONE
+
+
 _WORDS = (
     ("names no language", "names the language", "names another language"),
     (
@@ -355,21 +361,21 @@ class LearnedOrder:
 
     ``experience`` grows with each page. ``scored`` is the experience as it was when all
     cells were last scored; since then each cell has gone on by its own pages alone. So the two
-    are all that a crawl must keep to go on as if it had never stopped. Of its pages ``taught``
-    are an earlier crawl's.
+    are all that a crawl must keep to go on as if it had never stopped. Of the experience
+    ``earlier`` was there before the crawl: the prior, or an earlier crawl's.
     """
 
     def __init__(
         self,
         experience: Experience | None = None,
         scored: Experience | None = None,
-        taught: int = 0,
+        earlier: Experience | None = None,
     ) -> None:
         self.experience = experience or Experience()
         self.scored = scored or self.experience.copy()
         self._heard = Experience()
-        self._taught = taught
-        self.pages: float = self.experience.crawl.downloaded - taught
+        self._earlier = earlier or Experience()
+        self.pages: float = self.experience.crawl.downloaded - self._earlier.crawl.downloaded
         self._fit()
 
     def hear(self, heard: Experience) -> None:
@@ -386,7 +392,7 @@ class LearnedOrder:
             known.cells[cell] = _sum(own, heard.cells.get(cell, NO_PAGES))
             self._scores.pop(cell, None)
         known.crawl = _sum(_less(known.crawl, before.crawl), heard.crawl)
-        self.pages = known.crawl.downloaded - self._taught
+        self.pages = known.crawl.downloaded - self._earlier.crawl.downloaded
         if is_due(known.crawl.downloaded, self.scored.crawl.downloaded):
             self.score_all()
 
@@ -412,6 +418,9 @@ class LearnedOrder:
         if cell == SEEDS:
             return (self.scored.crawl.relevant + 1) / (self.scored.crawl.downloaded + 2)
         return expected_of(self._scored(cell)[0])
+
+    def before(self, cell: int) -> int:
+        return self._earlier.cells.get(cell, NO_PAGES).downloaded
 
     def worth(self, cell: int) -> float:
         return self.expected(cell) if cell == SEEDS else self._scored(cell)[1]

@@ -6,9 +6,10 @@ from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from lswc.strategy.adaptive import LearnedOrder
+from lswc.strategy.prior import prior_of
 
 if TYPE_CHECKING:
-    from lswc.strategy.adaptive import Experience, Rank
+    from lswc.strategy.adaptive import Rank
     from lswc.strategy.cells import Strategy
 
 
@@ -25,6 +26,9 @@ class Order(Protocol):
 
     def expected(self, cell: int) -> float | None:
         """Return the share of relevant pages that a cell should bring, None if unknown."""
+
+    def before(self, cell: int) -> int:
+        """Return how many pages of a cell the crawl began with, that others had."""
 
     def worth(self, cell: int) -> float | None:
         """Return what a cell is ranked by: what it should bring, or the price of a look."""
@@ -50,6 +54,9 @@ class FixedOrder:
     def expected(self, cell: int) -> float | None:
         return None
 
+    def before(self, cell: int) -> int:
+        return 0
+
     def worth(self, cell: int) -> float | None:
         return None
 
@@ -69,8 +76,9 @@ def better(rank: Rank, distance: int, known_rank: Rank, known_distance: int) -> 
     return (rank, distance) < (known_rank, known_distance)
 
 
-def order(
-    strategy: Strategy, experience: Experience | None = None, scored: Experience | None = None
-) -> Order:
-    """Return the order of a strategy's cells, for one that learns with what it knows already."""
-    return LearnedOrder(experience, scored) if strategy.learns else FixedOrder()
+def order(strategy: Strategy) -> Order:
+    """Return the order of a strategy's cells as a new crawl has it, with the prior if it learns."""
+    if not strategy.learns:
+        return FixedOrder()
+    prior = prior_of(strategy)
+    return LearnedOrder(prior.copy(), earlier=prior)

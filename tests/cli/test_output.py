@@ -74,11 +74,11 @@ FRONTIER = [
     "remarkable pages | copy | 6",
     "servers | relevant | 2",
     "best cells",
-    "pending | expected | seen | pages",
+    "pending | expected | seen | pages | known before",
     "on a relevant page | 12,345 | 87.5% | 6",
     "largest cells",
-    "pending | expected | seen | pages",
-    "elsewhere | 40,000 | 25.0% | 30.0% | 70",
+    "pending | expected | seen | pages | known before",
+    "elsewhere | 40,000 | 25.0% | 30.0% | 70 | 4",
     "Relevant pages expected: 2,000 among all pending URLs, at least 1,500 and at most 2,346;"
     " 700 (70.0%) among the next 1,000.",
     "servers with most pending URLs",
@@ -122,7 +122,7 @@ def test_a_frontier() -> None:
         SNAPSHOT.outlook,
         next_harvest_rate=0.7005,
         best=(Cell("on a relevant page", 12_345, 6, 0.875, None),),
-        largest=(Cell("elsewhere", 40_000, 70, 0.25, 0.3),),
+        largest=(Cell("elsewhere", 40_000, 70, 0.25, 0.3, 4),),
     )
     families = (Family("a.th", 5, 617, "b.th", 3), Family("c.th", 2, 0, "d.th", 2))
     snapshot = replace(

@@ -20,9 +20,9 @@ SPELLED = [f"{a}{b}" for a in "abcdefghijklmnopqrst" for b in "abcdefghijklmnopq
 def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(
     site: Site, stops: tuple[int, ...]
 ) -> None:
-    """One Thai page, and 800 English ones that differ enough not to be near-duplicates."""
+    """One Thai page, and 1,200 English ones that differ enough not to be near-duplicates."""
     site.seeds(HOME)
-    words = [*SPELLED, *(f"z{word}" for word in SPELLED)]
+    words = [first + word for first in ("", "z", "q") for word in SPELLED]
     site.add("www.one.co.th/", page(THAI, *(f"http://h{n % 7}.example.com/{w}.html"
                                             for n, w in enumerate(words))))  # fmt: skip
     for number, word in enumerate(words):
@@ -34,13 +34,13 @@ def test_a_crawl_ends_when_little_is_left_and_goes_on_when_asked_to(
     site.crawl(**given)
     first = site.summary
     assert first["reason"] == "little left to find"
-    assert 700 <= first["pages"] < 800
-    assert sum(first["pending"].values()) == 801 - first["pages"]
+    assert 1_100 <= first["pages"] < 1_200
+    assert sum(first["pending"].values()) == 1_201 - first["pages"]
     assert first["forecast"]["next_relevant"] < 0.2 * first["forecast"]["next_downloads"]
     site.crawl(LSWC_PROFILE="adaptive", LSWC_STOP_HARVEST=0, LSWC_ARCHIVE="none")
     assert site.summary["reason"] == "finished"
     assert sorted(site.urls) == sorted({*site.urls})
-    assert site.summary["pages"] == 801
+    assert site.summary["pages"] == 1_201
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_what_a_sitemap_names_counts_before_a_crawl_ends(site: Site) -> None:
     """The sitemap can be asked for after 3 s only; by then nothing else is left to find."""
     site.seeds(HOME)
     site.add("www.one.co.th/robots.txt", "User-agent: *\nCrawl-delay: 3\nSitemap: /map.xml")
-    words = [*SPELLED, *(f"z{word}" for word in SPELLED)]
+    words = [first + word for first in ("", "z", "q") for word in SPELLED]
     site.add("www.one.co.th/", page(THAI, *(f"http://h{n % 7}.example.com/{w}.html"
                                             for n, w in enumerate(words))))  # fmt: skip
     for number, word in enumerate(words):
@@ -87,7 +87,7 @@ def test_a_crawl_begins_with_what_another_learned(site: Site, tmp_path: Path) ->
     assert all(0 <= share <= 1 for share in expected)
     taught = Site(site.web, tmp_path / "taught")
     taught.crawl(**given, LSWC_EXPERIENCE=site.folder)
-    assert all("/en/" in url for url in taught.urls[1:31])
+    assert not [url for url in taught.urls[1:31] if "/en/" not in url]
 
 
 def test_experience_of_no_use_is_one_clear_line(site: Site, tmp_path: Path) -> None:

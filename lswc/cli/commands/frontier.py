@@ -143,9 +143,13 @@ def _completion(ended: Completion) -> Iterator[Table]:
 
 
 def _cells(title: str, cells: tuple[Cell, ...]) -> Table:
-    """Return a table of cells: what their URLs have in common, how many, expected and seen."""
-    heads = ("", "pending", "expected", "seen", "pages")
-    rows = ((c.name, c.pending, f"{c.expected:.1%}", _share(c.seen), c.pages) for c in cells)
+    """Return a table of cells: what their URLs have in common, how many, expected and seen, and the
+    pages that the crawl had and began with."""
+    heads = ("", "pending", "expected", "seen", "pages", "known before")
+    rows = (
+        (c.name, c.pending, f"{c.expected:.1%}", _share(c.seen), c.pages, c.before or "")
+        for c in cells
+    )
     return table(title, heads, rows)
 
 

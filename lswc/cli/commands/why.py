@@ -12,12 +12,14 @@ from lswc.cli.command import KEY, UserCommand
 from lswc.cli.progress_lines import working
 from lswc.cli.tables import table, terminal
 from lswc.errors import ConfigError
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from lswc.frontier.rules.report import HeldPage
+    from lswc.monitor.snapshot import Cell
     from lswc.monitor.stored import StoredInFolders, StoredInRedis
     from lswc.monitor.story import Story
 
@@ -60,6 +62,8 @@ class Command(UserCommand):
                 known = crawl.known(canonical.href)
         found = story(links, attempts, known.standing, _MOST, has_frontier=crawl is not None)
         _show(url, found)
+        if known.kind is not None:
+            print(_of_kind(known.kind))
         if known.held is not None:
             print(_of_held(known.held))
         if Outcome.EXCLUDED in found.conclusion:
@@ -107,6 +111,14 @@ def _show(url: str, story: Story) -> None:
     if story.facts:
         console.print(table("facts of its link", ("fact", "value"), story.facts))
     print(story.conclusion)
+
+
+def _of_kind(kind: Cell) -> str:
+    own = numbered(kind.pages, "page") + " of this crawl"
+    before = f" and {kind.before:,} that it began with" if kind.before else ""
+    return (
+        f"Of such URLs {kind.expected:.1%} should be relevant pages, by {own}{before}: {kind.name}."
+    )
 
 
 def _of_held(held: HeldPage) -> str:

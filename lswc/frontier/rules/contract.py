@@ -37,7 +37,7 @@ FAR = 0.1
 FIRST_PAGES = 1_000
 """Pages of a crawl that no URL is asked for in haste in: there is no choice of good ones yet."""
 
-FAR_AT_FIRST = 0.2
+FAR_AT_FIRST = 0.4
 """What FAR is at a crawl's start; it falls to that with its FIRST_PAGES."""
 
 AWAITED = 0.003
@@ -230,9 +230,10 @@ class Terms:
     far better ones of busy servers: at 1 none waits. A URL waits for these only in the first
     ``patience`` seconds after the latest lease that was none in haste. ``caps`` bound what is
     pending, ``unproven_share`` is that of ``Share``, for families of more than ``small_family``
-    unproven sites that wait. A new crawl begins with ``experience``. Each page that is held is
-    visited again ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds of
-    the ``clock``. While some are, URLs of cells worth less than ``least_worth`` wait, if that is
+    unproven sites that wait. A new crawl begins with the ``experience`` of an earlier one; without,
+    with a ``prior``, that of ``lswc.strategy.prior`` if this is None, too. Each page that is held
+    is visited again ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds
+    of the ``clock``. While some are, URLs of cells worth less than ``least_worth`` wait, if that is
     known.
     """
 
@@ -240,6 +241,7 @@ class Terms:
     patience: float = PATIENCE
     caps: Caps = NO_CAPS
     experience: Experience | None = None
+    prior: Experience | None = None
     unproven_share: float = 1.0
     small_family: int = SMALL
     revisit: float = 0.0

@@ -10,21 +10,12 @@ from typing import TYPE_CHECKING
 
 from lswc.frontier.rules.contract import FORMAT, FrontierError
 from lswc.strategy import Experience, Value, adaptive, strategy
+from lswc.strategy.prior import prior_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lswc.strategy import Pages, Strategy
-
-
-def experience_of(
-    by_cell: Mapping[int, Pages], missed: Mapping[int, int], earlier: str | None
-) -> Experience:
-    """Return the experience of all these pages, of what was asked for in vain, by cell, and of an
-    earlier crawl (``dumped``)."""
-    experience = own_experience(by_cell, missed)
-    experience.merge(earlier_experience(earlier))
-    return experience
 
 
 def own_experience(by_cell: Mapping[int, Pages], missed: Mapping[int, int]) -> Experience:
@@ -38,9 +29,28 @@ def own_experience(by_cell: Mapping[int, Pages], missed: Mapping[int, int]) -> E
     return experience
 
 
-def earlier_experience(earlier: str | None) -> Experience:
-    """Return the experience of an earlier crawl (``dumped``); nothing if there was none."""
-    return Experience.load(json.loads(earlier)) if earlier else Experience()
+def begun_with(
+    strategy: Strategy, earlier: Experience | None, prior: Experience | None
+) -> dict[str, str]:
+    """Return what is kept of the experience that a new crawl begins with, as ``Terms`` has it."""
+    if earlier is not None:
+        return {"earlier": dumped(earlier)}
+    prior = prior_of(strategy) if prior is None else prior
+    return {"prior": dumped(prior)} if prior.cells else {}
+
+
+def earlier_experience(about: Mapping[str, str]) -> Experience:
+    """Return the experience of an earlier crawl, by what is kept of a crawl; nothing without."""
+    return _loaded(about.get("earlier"))
+
+
+def first_experience(about: Mapping[str, str]) -> Experience:
+    """Return what a crawl began with, by what is kept of it."""
+    return _loaded(about.get("earlier", about.get("prior")))
+
+
+def _loaded(kept: str | None) -> Experience:
+    return Experience.load(json.loads(kept)) if kept else Experience()
 
 
 def dumped(experience: Experience) -> str:
@@ -54,11 +64,17 @@ def identity_of(strategy: Strategy, identity: Mapping[str, str]) -> dict[str, st
     return {**identity, **cells, "format": str(FORMAT)}
 
 
-def check_source(found: Mapping[str, str], language: str, value: Value) -> None:
-    """Raise FrontierError unless a crawl that was found can teach one of that language."""
+def check_source(found: Mapping[str, str], language: str | None, value: Value) -> None:
+    """Raise FrontierError unless a crawl that was found can teach one of that language.
+
+    Or one of any language, if that is None.
+    """
     name = found.get("strategy", "none")
-    if found.get("language") != language:
-        said = f"it is of language {found.get('language')!r}, not {language!r}"
+    if language is not None and found.get("language") != language:
+        said = (
+            f"it is of language {found.get('language')!r}, not {language!r}; what several crawls of"
+            " other languages have learned together can, in a table of lswc learn-order"
+        )
     elif not strategy(name).learns:
         said = f"its strategy {name!r} learns nothing: only a crawl with 'adaptive' does"
     elif strategy(name).value != value:

@@ -33,7 +33,8 @@ _PRIOR = 8.0
 class CellHarvest:
     """A cell: URLs ``pending``, pages that were leased from it, share of relevant ones expected.
 
-    ``worth`` is what it is ranked by, ``group`` what its URLs are counted under.
+    ``worth`` is what it is ranked by, ``group`` what its URLs are counted under. ``before`` are the
+    pages like these that the crawl began with (``lswc.strategy.prior``, or an earlier crawl's).
     """
 
     cell: int
@@ -42,6 +43,7 @@ class CellHarvest:
     expected: float
     worth: float
     group: str
+    before: int = 0
 
 
 class Group(Struct, frozen=True):
@@ -93,7 +95,8 @@ def harvest(
         expected = seen if learned is None else learned
         worth = order.worth(cell) or expected
         named = group(cell, learned)
-        cells.append(CellHarvest(cell, pending.get(cell, 0), own, expected, worth, named))
+        number, before = pending.get(cell, 0), order.before(cell)
+        cells.append(CellHarvest(cell, number, own, expected, worth, named, before))
     return tuple(cells)
 
 

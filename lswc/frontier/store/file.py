@@ -11,7 +11,7 @@ from lswc.errors import DamageError, StorageError, same_file
 from lswc.frontier.exchange import outbox
 from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.rules.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
-from lswc.frontier.rules.experience import dumped, identity_of
+from lswc.frontier.rules.experience import begun_with, identity_of
 from lswc.frontier.store import lines, servers, urls
 from lswc.frontier.store.held_pages import HeldPages
 from lswc.frontier.store.leases import Choice, Leases
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
 
-    from lswc.strategy import Experience
 
 MEMORY = ":memory:"
 
@@ -71,7 +70,7 @@ class File:
             with _opening(self._path):
                 identity = identity_of(strategy, identity)
                 if _prepare(self.db):
-                    _create(self.db, strategy, identity, terms.experience)
+                    _create(self.db, strategy, identity, terms)
                     self.checkpoint()
                 found = dict(self.db.execute("SELECT key, value FROM about"))
                 check_identity(found, identity, "choose another folder with LSWC_CRAWL")
@@ -208,7 +207,7 @@ def _create(
     db: sqlite3.Connection,
     strategy: Strategy,
     identity: Mapping[str, str],
-    experience: Experience | None,
+    terms: Terms,
 ) -> None:
     db.executescript(
         "CREATE TABLE about (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -219,5 +218,5 @@ def _create(
     )
     if strategy.unit is Unit.DIRECTORY:
         db.execute(urls.BY_DIRECTORY)
-    earlier = {} if experience is None else {"earlier": dumped(experience)}
-    db.executemany("INSERT INTO about VALUES (?, ?)", {**earlier, **identity}.items())
+    begun = {**identity, **begun_with(strategy, terms.experience, terms.prior)}
+    db.executemany("INSERT INTO about VALUES (?, ?)", begun.items())

@@ -425,5 +425,6 @@ def open_existing(path: Path) -> Frontier:
     """Open the frontier in a file as the crawl that it is. Raises LswcError."""
     with opened(path) as reader:
         identity, chosen = reader.identity(), strategy(reader.identity()["strategy"])
-    identity.pop("earlier", None)
+    for begun_with in ("earlier", "prior"):
+        identity.pop(begun_with, None)
     return Frontier(path, chosen, identity)

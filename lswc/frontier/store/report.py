@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 from lswc.errors import repair
 from lswc.frontier.exchange.outbox import State
 from lswc.frontier.rules.contract import FULL, Counts, FrontierError, check_format, site_of
-from lswc.frontier.rules.experience import check_source, earlier_experience, experience_of
+from lswc.frontier.rules.experience import (
+    check_source,
+    earlier_experience,
+    first_experience,
+    own_experience,
+)
 from lswc.frontier.rules.harvest import harvest
 from lswc.frontier.rules.held import Kind
 from lswc.frontier.rules.report import (
@@ -70,6 +75,11 @@ _QUEUE = f"SELECT name, {_PENDING}, downloaded, relevant FROM server"
 _LINES_OF = """
 SELECT line, coalesce(server.place, site.place), number
 FROM server JOIN site ON site.id = site JOIN line ON server = server.id WHERE server.name = ?
+"""
+_LINE_OF = """
+SELECT url.line, coalesce(server.place, site.place)
+FROM url JOIN server ON server.id = url.server JOIN site ON site.id = server.site
+WHERE fingerprint = ? AND outcome IS NULL
 """
 _NEXT_OF = """
 SELECT url FROM url JOIN server ON server.id = server
@@ -143,18 +153,21 @@ class Lookup:
         ).fetchall()
         scored = {cell: Pages(*counts) for cell, *counts, _ in rows}
         missed = {cell: number for cell, *_, number in rows if number}
-        earlier = self.identity().get("earlier")
-        return (
-            experience_of(self.pages_by_cell(), self.missed_by_cell(), earlier),
-            experience_of(scored, missed, earlier),
-        )
+        known, before = self.own_experience(), own_experience(scored, missed)
+        first = first_experience(self.identity())
+        known.merge(first)
+        before.merge(first)
+        return known, before
+
+    def own_experience(self) -> Experience:
+        """Return what the crawl has learned from its own pages."""
+        return own_experience(self.pages_by_cell(), self.missed_by_cell())
 
     def order(self) -> Order:
         """Return the order of cells as it is now."""
         if not self.strategy.learns:
             return order(self.strategy)
-        taught = earlier_experience(self.identity().get("earlier")).crawl.downloaded
-        known = LearnedOrder(*self.experience(), taught)
+        known = LearnedOrder(*self.experience(), first_experience(self.identity()))
         now, scored = known.experience.crawl, known.scored.crawl
         if adaptive.is_due(now.downloaded, scored.downloaded):
             known.score_all()
@@ -410,6 +423,15 @@ class Reader(Lookup):
             pending.pop(cell, None)
         return harvest(self.order(), pending, pages)
 
+    def kind_of(self, url: str) -> CellHarvest | None:
+        """Return what is known of pending URLs like this one; None unless it is pending."""
+        row = self._db.execute(_LINE_OF, (fingerprint(url),)).fetchone()
+        if row is None:
+            return None
+        cell = cell_of(self.strategy, *row)
+        found = self.harvest({cell: 1}, self.pages_by_cell())
+        return next((one for one in found if one.cell == cell), None)
+
     def counts(self) -> Counts:
         """Count everything, exactly."""
         pending = self.pending()
@@ -467,9 +489,24 @@ def taught_by(path: Path, language: str, value: Value = Value.PAGES) -> Experien
     try:
         with opened(path) as reader:
             check_source(reader.identity(), language, value)
-            return reader.experience()[0]
+            known = reader.own_experience()
+            known.merge(earlier_experience(reader.identity()))
+            return known
     except (FrontierError, ExperienceError) as error:
         raise FrontierError(f"LSWC_EXPERIENCE={path.parent}: {error}") from error
+
+
+def own_of(path: Path) -> Experience:
+    """Return what a crawl's file has learned from its own pages, for crawls of any language.
+
+    Raises FrontierError if that is nothing, or the file is damaged.
+    """
+    try:
+        with opened(path) as reader:
+            check_source(reader.identity(), None, Value.PAGES)
+            return reader.own_experience()
+    except FrontierError as error:
+        raise FrontierError(f"{path.parent}: {error}") from error
 
 
 def lengths(path: Path) -> dict[str, int] | None:

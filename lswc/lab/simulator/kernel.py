@@ -476,6 +476,16 @@ def _learn(queues: CellQueues, cell: int, relevant: float) -> None:
 
 
 @compiled
+def _begin(queues: CellQueues, cells: NDArray[np.int64]) -> None:
+    """Give the cells that a crawl knows something of, before its first page, their scores."""
+    for i in range(len(cells)):
+        queues.cell[cells[i]].known = 1
+        queues.known[i] = cells[i]
+    queues.counts[KNOWN] = len(cells)
+    _score_all(queues)
+
+
+@compiled
 def _score_all(queues: CellQueues) -> None:
     queues.counts[SCORED_PAGES] = queues.counts[PAGES]
     queues.sums[_SCORED] = queues.sums[_BROUGHT]
@@ -797,7 +807,7 @@ def crawl(graph: WebGraph, queues: CellQueues, decisions: Decisions, notes: Note
     # By URL that on the shortest way so far, a seed's 1; only if the strategy looks at levels.
     levels = np.zeros(len(queues.url) if decisions.levels else 0, np.int32)
     if decisions.learns:
-        _score_all(queues)
+        _begin(queues, np.flatnonzero(queues.cell["downloaded"]))
     _offer_seeds(graph, queues, decisions, levels)
     while notes.control[1] == 0 and queues.best[1] >= 0:
         cell = _int(queues.best[1])

@@ -12,7 +12,8 @@ from lswc.lab.simulator.brought import texts_for
 from lswc.lab.simulator.strategy_arrays import decisions
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate, Texts, TraceError
-from lswc.strategy import Anchor, Named, Unit
+from lswc.strategy import NO_PAGES, Anchor, Experience, Named, Pages, Unit
+from lswc.strategy.prior import prior_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Result:
     distance from the latest relevant referrer. ``missed`` and ``all_relevant``, of shape
     (levels,): relevant pages not downloaded, and all, at each distance from the seeds.
     ``reliability`` is that of ``kernel.Notes``: what was expected of pages beside what they were.
-    ``visits`` are the URLs taken from the queue, in order, if asked for.
+    ``visits`` are the URLs taken from the queue, in order, if asked for. ``experience`` is what a
+    learned order knows of cells from the crawl's own pages, and from what wasn't there.
     """
 
     strategy: str
@@ -45,6 +47,7 @@ class Result:
     discarded_urls: int
     reliability: NDArray[np.float64]
     visits: NDArray[np.int32]
+    experience: Experience
 
     @property
     def pages(self) -> int:
@@ -59,6 +62,7 @@ _NO_TEXTS = Texts(_NONE, _NONE, np.empty(0, np.int64), _NONE, _NONE)
 class Simulation:
     """A strategy made ready for a trace; ``run`` may be called in a thread (it frees the GIL).
 
+    A learned order begins with the prior (``lswc.strategy.prior``), or with another one.
     ``progress`` is the number of pages downloaded so far, in steps. Raises TraceError if the
     trace lacks a fact that the strategy needs.
     """
@@ -71,8 +75,10 @@ class Simulation:
         oracle: NDArray[np.bool_] | None = None,
         keep_visits: bool = False,
         slots: int | None = None,
+        prior: Experience | None = None,
     ) -> None:
         self.strategy = strategy
+        self._prior = prior_of(strategy) if prior is None else prior
         self._trace = trace
         self._unit = _unit(trace, strategy)
         self._oracle = oracle
@@ -102,6 +108,8 @@ class Simulation:
             self._urls(), self._units(), sites, decided, self.strategy.cells, self._slots,
             len(self._texts.paragraphs),
         )  # fmt: skip
+        for cell, given in self._prior.cells.items():
+            queues.cell[["downloaded", "relevant"]][cell] = given
         web_graph = self._graph()
         rows = kernel.crawl(web_graph, queues, decided, self._notes)
         counts = dict(zip(kernel.COUNTS, queues.counts.tolist(), strict=True))
@@ -116,7 +124,19 @@ class Simulation:
             counts["discarded_urls"],
             self._notes.reliability,
             self._notes.visits[: counts["visits"]],
+            self._own(queues.cell),
         )
+
+    def _own(self, cells: NDArray[Any]) -> Experience:
+        """Return what was learned from the pages of the crawl itself."""
+        own = Experience()
+        for cell in np.flatnonzero(cells["downloaded"]).tolist():
+            given = self._prior.cells.get(cell, NO_PAGES)
+            downloaded = int(cells["downloaded"][cell]) - given.downloaded
+            relevant = float(cells["relevant"][cell]) - given.relevant
+            if downloaded:
+                own.cells[cell] = Pages(downloaded, relevant)
+        return own
 
     def _graph(self) -> kernel.WebGraph:
         trace, facts, texts = self._trace, self.strategy.facts, self._texts

@@ -40,9 +40,13 @@ class Row:
 
 @dataclass
 class Web:
-    """A small web: pages first to last, then what they link to that was never downloaded."""
+    """A small web: pages first to last, then what they link to that was never downloaded.
+
+    Links to the URLs in ``named`` name a language.
+    """
 
     rows: list[Row] = field(default_factory=list)
+    named: dict[str, Named] = field(default_factory=dict)
 
     def page(self, url: str, language: str | None, *links: str | tuple[str, Anchor]) -> Web:
         """Add a page."""
@@ -68,7 +72,9 @@ class Web:
             {
                 "targets": [[ids[url] for url, _ in listed] for listed in links],
                 "anchors": [[int(anchor) for _, anchor in listed] for listed in links],
-                "named": [[int(Named.NONE)] * len(listed) for listed in links],
+                "named": [
+                    [self.named.get(url, Named.NONE) for url, _ in listed] for listed in links
+                ],
             },
             LINKS,
         )

@@ -11,7 +11,7 @@ from lswc.lab.simulator import plots
 from lswc.lab.simulator.grid import draw_grids, expand
 from lswc.lab.simulator.run import Simulated
 from lswc.lab.simulator.simulation import Result
-from lswc.strategy import StrategyError
+from lswc.strategy import Experience, StrategyError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,9 @@ def outcome(name: str, pages: int, relevant: int) -> Simulated:
                        [pages, relevant, 0, 1, 9]])  # fmt: skip
     counts = np.zeros((2, 13), np.int64)
     none = np.zeros(0, np.int32)
-    result = Result(name, series, counts, counts[0], counts[0], 0, 0, np.zeros((1, 4)), none)
+    result = Result(
+        name, series, counts, counts[0], counts[0], 0, 0, np.zeros((1, 4)), none, Experience()
+    )
     return Simulated(result, trace_pages=1000, trace_relevant=100)
 
 
