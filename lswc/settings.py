@@ -44,8 +44,9 @@ LSWC_UNPROVEN_SHARE = 0.25
 # fetch what is hardly relevant, at 1 none idles. Nobody waits for servers that rest for much longer
 # than others (strategies.md#hours-and-downloads).
 LSWC_HASTE = 0.1
-# The crawl ends once the next pages should bring a smaller share of relevant ones, for 600 requests
-# in a row for each worker. At 0 it goes on until no URL is left; the profile adaptive has 0.01.
+# The crawl ends once the next pages should bring a smaller share of relevant ones, and the last
+# 1,000 requests of each worker brought no more. At 0 it goes on until no URL is left; the profile
+# adaptive has 0.01.
 LSWC_STOP_HARVEST = 0.0
 # What a new crawl with a learned order begins with. If it is empty, what links led to on other webs
 # (strategies.md#what-other-webs-taught). The folder of an earlier crawl of the language, or
