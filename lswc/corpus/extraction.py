@@ -14,11 +14,13 @@ from lswc.language.charset import decode
 from lswc.language.font_encodings import Fonts
 from lswc.language.shares import measure
 from lswc.language.variants import variants_of
+from lswc.language.xhtml import as_html
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
 from lswc.reading.main_text.paragraphs import Text, blocks_of_lines, read
 from lswc.safety.content_types import Kind as PageKind
+from lswc.safety.content_types import is_xhtml
 
 if TYPE_CHECKING:
     from lswc.language.registry import Language
@@ -114,7 +116,10 @@ class Extractor:
     def _decoded(self, page: Stored, body: bytes) -> str:
         if self._fonts and page.encoding in _CONVERTERS and page.encoding != "zawgyi-one":
             return body.decode("cp1252", "replace")  # as the font wants it read
-        return decode(body, page.content_type).text
+        text = decode(body, page.content_type).text
+        if is_xhtml(page.content_type or "", body):
+            return as_html(text.encode("utf-8", "replace")).decode("utf-8")
+        return text
 
     def paragraph(self, text: str) -> Paragraph:
         """Tell a paragraph's language, and write it in Unicode if it is in the target's."""

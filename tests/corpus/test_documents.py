@@ -126,6 +126,14 @@ def test_what_is_not_for_reading_is_left_out() -> None:
     assert own(f"<body>{hidden}<p>{THAI * 2}</p>") == [(THAI * 2).strip()]
 
 
+def test_a_page_that_is_served_as_xhtml_is_read_as_it() -> None:
+    html = f'<html><title/><body><p><a href="x" id="a"/>{LONG}</p><p>{LONG}</p></body></html>'
+    extractor = Extractor(language("th"), DocumentProcess())
+    for content_type, paragraphs in (("application/xhtml+xml", 2), ("text/html", 0)):
+        page = Stored(URL, "", html.encode(), content_type, None, "utf-8")
+        assert len(extractor.read(page).paragraphs) == paragraphs
+
+
 FIELDS = "".join(f"<label>{THAI}</label><input name=x{n}>" for n in range(4))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from io import BytesIO
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
@@ -148,9 +150,50 @@ def test_a_book() -> None:
     text = of(
         Kind.EPUB, made.epub(f"<p>{LINE}&nbsp;</p>", links, f"<p>{LAST}", title="ชื่อ", lang="th")
     )
-    assert (text.text, text.title, text.lang) == (f"{LINE}\n{LAST}", "ชื่อ", "th")
+    assert (text.text, text.title, text.lang) == (f"{LINE}\noutin\n{LAST}", "ชื่อ", "th")
     assert list(text.references) == [("http://a.example/", "out"), *ADDRESSES]
     assert not text.is_cut
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        pytest.param('<p>a<a id="x"/>b</p><p>c</p>', "ab\nc", id="an anchor that closes itself"),
+        pytest.param('<script src="x"/><p>a</p><style/><p>b</p>', "a\nb", id="a script that does"),
+        pytest.param("<p><![CDATA[1 < 2]]></p>", "1 < 2", id="CDATA"),
+        pytest.param("<p>It is <i>very</i> good,<br/>so.</p>", "It is very good, so.", id="inline"),
+        pytest.param('<p>a <a href="n.xhtml">b</a> c</p>', "a b c", id="a link in a sentence"),
+        pytest.param("<p>a<p>b", "a\nb", id="no XML"),
+    ],
+)
+def test_a_page_of_a_book_is_xml(page: str, text: str) -> None:
+    assert of(Kind.EPUB, made.epub(page)).text == text
+
+
+def test_the_head_of_a_page_of_a_book_is_no_text() -> None:
+    page = f"<?xml version='1.0'?><html><head><title/></head><body>{LINE}</body></html>"
+    for coded in (page.encode("utf-16"), page.encode(), page.encode("cp874")):
+        book = made.epub("", parts={"OPS/page0.xhtml": coded})
+        assert of(Kind.EPUB, book).text == LINE
+
+
+def test_what_a_book_encrypts_is_not_read() -> None:
+    said = "<e><CipherReference URI='OPS/page0.xhtml'/></e>"
+    book = made.epub("a", "b", parts={"META-INF/encryption.xml": said.encode()})
+    assert (of(Kind.EPUB, book).text, of(Kind.EPUB, book).is_cut) == ("b", True)
+
+
+def test_a_page_of_a_book_is_read_once() -> None:
+    order = b'<itemref idref="page0.xhtml"/>'
+    with ZipFile(BytesIO(made.epub("a", "b"))) as archive:
+        package = archive.read("OPS/package.opf").replace(order, order * 10_000)
+    text = of(Kind.EPUB, made.epub("a", "b", parts={"OPS/package.opf": package}))
+    assert (text.text, text.is_cut) == ("a\nb", False)
+
+
+def test_a_picture_in_the_order_of_a_book_is_no_text() -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + b"abc " * 100
+    assert of(Kind.EPUB, made.epub("", "b", parts={"OPS/page0.xhtml": picture})).text == "b"
 
 
 def test_a_rich_text_file() -> None:
