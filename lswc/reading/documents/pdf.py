@@ -29,10 +29,22 @@ _HYPHEN = re.compile("(?:[\x02\ufffe]|\xad(?=\r?\n))\r?\n?")
 # Marks where no letter is that they could be of.
 _MISPLACED = re.compile(
     r"(?:^|[\s!-~])"
-    "[\u093a-\u093c\u093e-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
+    "[\u093a-\u093c\u093e-\u094f\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd"
     "\u102b-\u103e\u17b6-\u17d3]",
     re.MULTILINE,
 )
+# Sara am of Thai and Lao is drawn as a ring and a vowel; Word calls the ring a blank, others call
+# it the whole. A tone's mark comes before it, and after a vowel above or below its letter.
+_SARA_AM = re.compile(
+    "(?<=[\u0e01-\u0e2e\u0e80-\u0eaf\u0edc-\u0edf])([\u0e48-\u0e4b\u0ec8-\u0ecb]?)"
+    "[ \u0e4d\u0ecd\u0e33\u0eb3]([\u0e48-\u0e4b\u0ec8-\u0ecb]?)([\u0e32\u0eb2])"
+)
+_TONE_FIRST = re.compile(
+    "([\u0e48-\u0e4c\u0ec8-\u0ecc])([\u0e31\u0e34-\u0e3a\u0eb1\u0eb4-\u0ebc])"
+    "|([\u0e33\u0eb3])([\u0e48-\u0e4b\u0ec8-\u0ecb])"
+)
+_VOWEL_AA = re.compile("[\u0e32\u0eb2]")
+_FEW = 2  # letters that may stand alone in a line, as before a sara am
 # A glyph of both has the lower code point in many a font's map: U+2F47 for U+65E5.
 _RADICALS = {n: normalize("NFKC", chr(n)) for n in range(0x2E80, 0x2FE0)}
 # Scripts whose lines go on in the next without a blank.
@@ -110,6 +122,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         if not _is_named(text):
             return _Page(links=links, shown=shown)
         found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
+        found = with_sara_am(found)
         if not legible(found):
             return _Page(links=links, shown=shown)
         return _Page(found, links, shown, max(0, shown - len(_MISPLACED.findall(found))))
@@ -127,6 +140,26 @@ def _is_named(text: PdfTextPage) -> bool:
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
     return bool(2 * unnamed <= len(sample))
+
+
+def with_sara_am(text: str) -> str:
+    """Return a text whose marks of Thai and Lao are in Unicode's order, and sara am is a letter."""
+    text = _TONE_FIRST.sub(r"\2\1\4\3", text)
+    if not _VOWEL_AA.search(text):
+        return text
+    lines = text.splitlines()
+    return "\n".join(line if _is_spaced(line) else _SARA_AM.sub(_composed, line) for line in lines)
+
+
+def _is_spaced(line: str) -> bool:
+    """Tell whether a line is set with room between its letters, as headings are."""
+    words = line.split()
+    alone = sum(len(word) == 1 for word in words)
+    return alone > max(_FEW, len(words) // 2)
+
+
+def _composed(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2]}{chr(ord(found[3]) + 1)}"
 
 
 def paragraphs(text: str) -> str:
