@@ -22,7 +22,7 @@ CUT = {
     "text of nothing but brackets", "a thousand addresses", "a zip bomb in PowerPoint",
     "a bomb of many slides", "a zip bomb in Excel", "laughs in Excel",
     "a bomb of many pages in a book", "a page of a book that is a bomb", "a long RTF",
-    "a book with a long order",
+    "a book with a long order", "slides without end",
 }  # fmt: skip
 """Those of which it is seen that they have more than is read."""
 

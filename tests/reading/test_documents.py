@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from lswc.reading.documents import office, pdf, read, separate_process
+from lswc.reading.documents import packed, pdf, read, separate_process
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
@@ -139,7 +139,7 @@ def test_a_powerpoint_file() -> None:
 def test_an_excel_file() -> None:
     body = made.xlsx(LINE, "b", inline=LAST, title="ชื่อ", links={"a": "http://a.example/"})
     text = of(Kind.EXCEL, body)
-    assert (text.title, text.text, text.is_cut) == ("ชื่อ", f"{LINE}\nb\n{LAST}", False)
+    assert (text.title, text.text, text.is_cut) == ("ชื่อ", f"{LAST}\n{LINE}", False)
     assert list(text.references) == [("http://a.example/", ""), *ADDRESSES]
     text = of(Kind.EXCEL, made.xlsx(inline=LINE, formula="of it"))
     assert (text.text, text.is_cut) == (f"{LINE}\nof it", False)
@@ -209,6 +209,76 @@ def test_a_rich_text_file() -> None:
     assert text.text.splitlines() == [LINE, LINE, "here", "\U0001f600"]
     assert (text.title, text.is_cut) == ("ชื่อ", False)
     assert list(text.references) == [("http://a.example/?x=1&y=2", "")]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("a{\\deleted b}c", "ac"),
+        ("a{\\deleted b{\\b c}\\'e1\\u3594?\\par d}e", "ae"),
+        ("a\\deleted b\\deleted0 c", "ac"),
+        ("a{\\v b}c\\v d\\plain e", "ace"),
+        ("a\\viewkind4 b\\deletedx c", "abc"),
+        ("{\\deleted a", ""),
+        ("a}}}{\\deleted b}", "a"),
+    ],
+)
+def test_what_was_deleted_from_a_rich_text_is_not_there(written: str, text: str) -> None:
+    assert of(Kind.RTF, made.rtf(written)).text == text
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Microsoft Word - ประกาศ.doc", "untitled", "Untitled-1", "report_2560.pdf", "ประกาศ.docx",
+     "Document1", "Slide 1", "PowerPoint Presentation", "ภาพนิ่ง 1", "無題", "Book1", "doc (2)"],
+)  # fmt: skip
+def test_a_name_of_a_file_is_no_title(title: str) -> None:
+    assert of(Kind.PDF, made.pdf([["a"]], title=title)).title == ""
+    assert of(Kind.WORD, made.docx(title=title)).title == ""
+
+
+@pytest.mark.parametrize(
+    "title", ["Document of the year", "Slide guitar", "a.b", "ประกาศ 1", "Node.js"]
+)
+def test_a_title_is_kept(title: str) -> None:
+    assert of(Kind.WORD, made.docx(title=title)).title == title
+
+
+def with_form(*fields: str) -> Text:
+    """Read a PDF with annotations of a form, each the inner of a dictionary."""
+    kids = " ".join(f"{90 + number} 0 R" for number in range(len(fields)))
+    form = made.pdf([["a"]], extra=f"/AcroForm << /Fields [{kids}] >>", links=["http://x.test/"])
+    form = form.replace(b"/Annots [", f"/Annots [{kids} ".encode())
+    objects = "".join(
+        f"{90 + number} 0 obj << /Type /Annot /Rect [0 0 99 20] {one} >> endobj\n"
+        for number, one in enumerate(fields)
+    )
+    return of(Kind.PDF, form.replace(b"xref\n", objects.encode() + b"xref\n", 1))
+
+
+FIELD = "/Subtype /Widget /FT /Tx /T (x)"
+SCRIPT = "/A << /S /JavaScript /JS (app.alert\\(1\\); while \\(1\\);) >>"
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        (f"{FIELD} /V (b)", "a\nb"),
+        (f"{FIELD} /V <feff0e010e02>", "a\nกข"),
+        (f"{FIELD} /V (b) /F 2", "a"),
+        (f"{FIELD} /V (b) /Ff 8192", "a"),
+        ("/Subtype /Widget /FT /Ch /T (x) /Ff 131072 /Opt [(b) (c)] /V (c)", "a\nc"),
+        ("/Subtype /Widget /FT /Btn /T (x) /V /Yes", "a"),
+        ("/Subtype /FreeText /Contents (b\\r\\rc)", "a\nb\nc"),
+        ("/Subtype /Text /Contents (a comment)", "a"),
+        (f"{FIELD} /V (b) {SCRIPT} /AA << /O {SCRIPT[3:]} >>", "a\nb"),
+        (f"{FIELD} /Parent 90 0 R", "a"),
+    ],
+)
+def test_what_is_written_into_a_pdf_is_read(field: str, text: str) -> None:
+    found = with_form(field)
+    assert (found.text, found.is_cut) == (text, False)
+    assert [one.target for one in found.references] == ["http://x.test/"]
 
 
 def test_a_table_as_text() -> None:
@@ -323,7 +393,7 @@ def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(
 ) -> None:
     body = made.docx(made.paragraph("a") * 20_000)
     whole = of(Kind.WORD, body)
-    monkeypatch.setattr(office, "MAX_UNPACKED", 100_000)
+    monkeypatch.setattr(packed, "MAX_UNPACKED", 100_000)
     cut = of(Kind.WORD, body)
     assert (whole.is_cut, cut.is_cut) == (False, True)
     assert 0 < len(cut.text) < len(whole.text) / 2

@@ -29,7 +29,9 @@ def read(kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
             return epub.read(body, most)
         case Kind.RTF:
             return rtf.read(body, most)
-        case Kind.TEXT | Kind.CSV:
+        case Kind.TEXT:
             return plain_text(body, content_type, most)
+        case Kind.CSV:
+            return plain_text(body, content_type, most, separators=",;")
         case _:
             return Text()

@@ -9,14 +9,12 @@ from urllib.parse import unquote
 from zipfile import ZipFile
 
 from lxml import etree
-from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.charset import decode
-from lswc.language.html import Bounds, flattened, parse
 from lswc.language.xhtml import as_html
-from lswc.reading.documents.office import BROKEN, Budget
+from lswc.reading.documents import markup
+from lswc.reading.documents.packed import BROKEN, Budget
 from lswc.reading.documents.text import Reference, Text
-from lswc.reading.main_text.blocks import Blocks
 from lswc.safety.content_types import has_other_signature
 
 if TYPE_CHECKING:
@@ -27,15 +25,9 @@ if TYPE_CHECKING:
 PAGES = 2_000
 """Pages of a book of which something is read."""
 
-MAX_PAGE = 5_000_000
-"""Bytes of a page that are read."""
-
 _CONTAINER = "META-INF/container.xml"
-_INSIDE = "http://epub.invalid/"  # what a link within the book is relative to
 _ENCRYPTION = "META-INF/encryption.xml"
 _TYPE = "application/xhtml+xml"
-_NO_TEXT = ["script", "style", "template"]
-_TAGS = 50_000  # of a page: chapters have more than pages of the web
 _MAX_PACKAGE = 5_000_000  # bytes of XML that is held as a tree
 _XML = {"no_network": True, "load_dtd": False, "resolve_entities": False, "huge_tree": False}
 
@@ -57,7 +49,7 @@ def _book(archive: ZipFile, most: Most, budget: Budget) -> Text:
     encrypted = _encrypted(archive, budget)
     texts: list[str] = []
     references: list[Reference] = []
-    size, is_cut = 0, len(order) > PAGES
+    size, unread, is_cut = 0, 0, len(order) > PAGES
     for name in order[:PAGES]:
         if size > most.text or budget.is_used:
             is_cut = True
@@ -65,18 +57,18 @@ def _book(archive: ZipFile, most: Most, budget: Budget) -> Text:
         if name in encrypted:
             is_cut = True
             continue
-        content = _part(archive, name, budget)
-        text, links, is_part = _page(content[:MAX_PAGE], most)
-        texts.append(text)
-        size += len(text)
-        references += links
-        is_cut |= is_part or len(content) > MAX_PAGE
+        page = _page(_part(archive, name, budget), most)
+        texts.append(page.text)
+        size += len(page.text)
+        references += page.references
+        unread += page.unread
+        is_cut |= page.is_cut
     return Text(
         title=_said(about, "title"),
         text="\n".join(filter(None, texts)),
         lang=_said(about, "language").lower(),
         references=tuple(references[: most.links]),
-        unread=max(0, len(references) - most.links),
+        unread=unread + max(0, len(references) - most.links),
         is_cut=is_cut or budget.is_used,
     )
 
@@ -100,26 +92,10 @@ def _encrypted(archive: ZipFile, budget: Budget) -> frozenset[str]:
     return frozenset(posixpath.normpath(unquote(one.get("URI", ""))) for one in found)
 
 
-def _page(content: bytes, most: Most) -> tuple[str, list[Reference], bool]:
-    """Return the text of a page, a paragraph a line, its links, and whether it was cut.
-
-    What is linked stays: a book has no menus, but notes and cross-references in its sentences.
-    """
+def _page(content: bytes, most: Most) -> Text:
     if has_other_signature(content):
-        return "", [], False
-    source = as_html(decode(content, _TYPE).text.encode("utf-8", "replace"))
-    bounds = Bounds(links=most.links, size=MAX_PAGE, tags=_TAGS)
-    markup = flattened(source, bounds)
-    page = parse(source, _INSIDE, bounds=bounds, bounded=markup)
-    outside = [link for link in page.links if not link.url.startswith(_INSIDE)]
-    tree = LexborHTMLParser(markup)
-    for node in tree.css(",".join(_NO_TEXT)):
-        node.decompose()
-    blocks = Blocks(tree)
-    if (root := tree.body or tree.root) is not None:
-        blocks.read(root)
-    text = "\n".join(block.text for block in blocks.found)
-    return text, [Reference(link.url, link.text) for link in outside], page.is_cut
+        return Text()
+    return markup.read(as_html(decode(content, _TYPE).text.encode("utf-8", "replace")), most)
 
 
 def _part(archive: ZipFile, name: str, budget: Budget) -> bytes:

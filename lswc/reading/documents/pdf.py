@@ -72,15 +72,17 @@ def read(body: bytes, most: Most) -> Text:
 def _document(document: PdfDocument, most: Most) -> Text:
     texts: list[str] = []
     references: list[Reference] = []
-    size, unread, shown, sure = 0, 0, 0, 0
+    document.init_forms()
+    size, unread, shown, sure, read = 0, 0, 0, 0, 0
     end, latest = process_time() + most.seconds, monotonic() + _PATIENCE * most.seconds
     number = len(document)
     for index in range(min(number, _PAGES)):
         if size > most.text or process_time() > end or monotonic() > latest:
             break
         page = _page(document, index, most.links + 1)
-        texts.append(paragraphs(page.text))
-        size += len(page.text)
+        texts += (paragraphs(page.text), page.filled)
+        size += len(page.text) + len(page.filled)
+        read += 1
         shown += page.shown
         sure += page.sure
         taken = page.links[: max(0, most.links - len(references))]
@@ -92,15 +94,19 @@ def _document(document: PdfDocument, most: Most) -> Text:
         lang=_language(document),
         references=tuple(references),
         unread=unread,
-        is_cut=len(texts) < number,
+        is_cut=read < number,
         quality=round(sure / shown, 3) if shown else None,
     )
 
 
 class _Page(NamedTuple):
-    """A page's text and links; of so many letters ``shown`` so many are ``sure``."""
+    """A page's text and links; of so many letters ``shown`` so many are ``sure``.
+
+    ``filled`` is what its fields hold, and what was written on it.
+    """
 
     text: str = ""
+    filled: str = ""
     links: Sequence[Reference] = ()
     shown: int = 0
     sure: int = 0
@@ -110,6 +116,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
     """Return what a page says; nothing of a broken one."""
     from pypdfium2 import PdfiumError
 
+    from lswc.reading.documents.pdf_annotations import filled
     from lswc.reading.documents.pdf_content import in_order
 
     try:
@@ -119,13 +126,14 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
     try:
         text = page.get_textpage()
         links, shown = list(islice(_links(document, page, text), most)), text.count_chars()
+        written = "\n".join(filled(document, page))
         if not _is_named(text):
-            return _Page(links=links, shown=shown)
+            return _Page("", written, links, shown)
         found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
         found = with_sara_am(found)
         if not legible(found):
-            return _Page(links=links, shown=shown)
-        return _Page(found, links, shown, max(0, shown - len(_MISPLACED.findall(found))))
+            return _Page("", written, links, shown)
+        return _Page(found, written, links, shown, max(0, shown - len(_MISPLACED.findall(found))))
     except PdfiumError:
         return _Page()
     finally:
