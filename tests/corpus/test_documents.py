@@ -23,6 +23,8 @@ from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.main_text.blocks import weight
 from lswc.reading.main_text.paragraphs import read
 from lswc.safety.content_types import Kind
+from tests.language.test_vietnamese_fonts import ABC, VNI
+from tests.language.test_vietnamese_fonts import TEXT as VIETNAMESE
 from tests.reading import made
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, run
 
@@ -295,6 +297,28 @@ def test_zawgyi_becomes_unicode_and_is_flagged() -> None:
     assert row["converted"] == "zawgyi-one"
     assert row["text"].startswith(UNICODE)
     assert row["title"].startswith(UNICODE)
+
+
+@pytest.mark.parametrize(("written", "font"), [(ABC, "tcvn"), (VNI.encode("cp1252"), "vni")])
+@pytest.mark.parametrize("charset", ["utf-8", "windows-1252", "windows-1258", ""])
+def test_vietnamese_in_fonts_of_its_own_becomes_unicode(
+    written: bytes, font: str, charset: str
+) -> None:
+    body = written * 3
+    if charset == "utf-8":
+        body = body.decode("cp1252").encode()
+    html = f"<meta charset={charset}><p>".encode() + body
+    word = made.docx(made.paragraph(body.decode("utf-8" if charset == "utf-8" else "cp1252")))
+    with DocumentProcess() as aside:
+        for page, kind in ((html, Kind.HTML), (word, Kind.WORD)):
+            stored = Stored(URL, "", page, "text/html", None, "utf-8")._replace(kind=kind)
+            (paragraph,) = Extractor(language("vi"), aside).read(stored).paragraphs
+            assert (paragraph.text, paragraph.converted) == (VIETNAMESE * 3, font)
+            assert (paragraph.language, paragraph.is_wanted) == ("vi", True)
+
+
+def test_vietnamese_that_no_one_can_read_is_not_wanted() -> None:
+    assert cleaned("vi", f"<meta charset=utf-8><p>{ABC.decode('mac_roman') * 3}") == [None]
 
 
 @pytest.mark.parametrize(

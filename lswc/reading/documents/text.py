@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lswc.language.charset import Decoded, decode
 from lswc.language.html import MAX_TITLE
+from lswc.language.vietnamese_fonts import font_of
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)[!#-;=?-Z_a-z~\[\]]{4,2000}", re.IGNORECASE)
 _END = ".,;:!?'*_"
@@ -130,12 +131,12 @@ def legible(text: str) -> str:
     """Return a text; "" if too much of it are no letters.
 
     A PDF may say of its glyphs only which of the font's they are, or that they are letters that
-    they don't look like: then no one can tell what is written there.
+    they don't look like: then no one can tell what is written there, unless it is Vietnamese.
     """
     text = text.translate(_THAI_GLYPHS) if _THAI_GLYPH.search(text) else text
     signs = len(_BLANK.sub("", text[:_EXAMINED]))
     if len(_NO_LETTERS.findall(text[:_EXAMINED])) > _UNREADABLE * signs:
-        return ""
+        return text if font_of(text) else ""
     return text
 
 
