@@ -359,7 +359,7 @@ def test_it_is_said_how_much_of_a_text_is_sure() -> None:
     private = {"ข": "\ue000", "ค": "\ue001"}
     half = of(Kind.PDF, made.pdf([["ก" * 40], ["ขค" * 20]], names=private))
     assert (half.text, half.quality) == ("ก" * 40, 0.5)
-    assert of(Kind.PDF, made.pdf([["ก" + " ี" * 20]])).quality == pytest.approx(0.5, abs=0.05)
+    assert of(Kind.PDF, made.pdf([["ก" * 40 + " ี" * 5]])).quality == pytest.approx(0.7, abs=0.01)
     assert of(Kind.PDF, made.pdf()).quality is None
     assert of(Kind.TEXT, b"good").quality is None
 

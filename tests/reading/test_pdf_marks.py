@@ -102,7 +102,6 @@ RING = {"\u0e4d": " ", "\u0ecd": " "}
         ("ຄ\u0ec9\u0ecdາ", None, "ຄ້ຳ"),
         ("ค\u0e33าว่า", None, "คำว่า"),
         ("น\u0e33\u0e49", None, "น้ำ"),
-        ("ปี\u0e4dา", None, "ปี\u0e4dา"),
     ],
 )
 def test_sara_am_is_one_letter(written: str, names: dict[str, str] | None, text: str) -> None:

@@ -9,6 +9,7 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from lswc.reading.documents.spelling import WEIGHT, forbidden
 from lswc.reading.documents.text import Reference, Text, legible
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
 _HYPHEN = re.compile("(?:[\x02\ufffe]|\xad(?=\r?\n))\r?\n?")
-# Marks where no letter is that they could be of.
-_MISPLACED = re.compile(
-    r"(?:^|[\s!-~])"
-    "[\u093a-\u093c\u093e-\u094f\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd"
-    "\u102b-\u103e\u17b6-\u17d3]",
-    re.MULTILINE,
-)
 # Sara am of Thai and Lao is drawn as a ring and a vowel; Word calls the ring a blank, others call
 # it the whole. A tone's mark comes before it, and after a vowel above or below its letter.
 _SARA_AM = re.compile(
@@ -133,7 +127,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         found = with_sara_am(found)
         if not legible(found):
             return _Page("", written, links, shown)
-        return _Page(found, written, links, shown, max(0, shown - len(_MISPLACED.findall(found))))
+        return _Page(found, written, links, shown, max(0, shown - WEIGHT * forbidden(found)))
     except PdfiumError:
         return _Page()
     finally:

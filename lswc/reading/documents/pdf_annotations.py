@@ -1,4 +1,4 @@
-"""Annotations of a PDF: what its form's fields hold, what was written on its pages (ISO 32000-2 §12.5).
+"""Annotations of a PDF: what fields of its form hold, and free text (ISO 32000-2 §12.5).
 
 A page's content has neither. Importing this loads PDFium.
 """

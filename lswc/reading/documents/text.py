@@ -70,7 +70,7 @@ class Text(NamedTuple):
     lower case, or "". ``decoded`` is how plain text came to be text. ``robots`` is what it says of
     itself, in the words of META. ``unread`` links were too many; ``is_cut`` says that more was left
     unread. ``quality`` is the share of a PDF's letters of which it is sure which they are, and
-    where; None for other documents, and for one that shows no letters. ``text`` has no page of
+    where, by its fonts and by what the spelling of the script forbids; None for other documents, and for one that shows no letters. ``text`` has no page of
     which none is.
     """
 
