@@ -316,6 +316,36 @@ def test_letters_that_no_one_can_know_are_none(body: bytes) -> None:
     assert of(Kind.PDF, body).text == ""
 
 
+def unnamed(text: str, shift: int = 0) -> Text:
+    """Read a PDF whose font says of no glyph which letter it is, and whose codes are letters."""
+    codes = "".join(f"{ord(letter) + shift:04x}" for letter in text)
+    shown = f"BT /F 10 Tf 9 700 Td <{codes}> Tj ET"
+    return of(Kind.PDF, made.pdf([["a"]], stream=shown.encode(), mapped=False))
+
+
+ENGLISH = "The students go to school every day and read the books in the library of the town. "
+
+
+@pytest.mark.parametrize("text", [THAI.strip(), ENGLISH.strip()])
+def test_what_can_hardly_be_other_letters_is_kept_though_no_font_says_so(text: str) -> None:
+    found = unnamed(text)
+    assert (found.text, found.quality) == (text, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "shift"),
+    [
+        (ENGLISH, 29),
+        (ENGLISH, -3),
+        *[(THAI, n) for n in (1, 2, 3, 5, 7)],
+        ("a b", 0),
+        ("1 " * 99, 0),
+    ],
+)
+def test_what_may_be_others_is_not(text: str, shift: int) -> None:
+    assert unnamed(text, shift).text == ""
+
+
 def test_thai_glyphs_of_private_use_are_their_letters() -> None:
     shown = of(Kind.PDF, made.pdf([["ก่อน"]], names={"\u0e48": "\uf70a"}))
     assert shown.text == "ก่อน"

@@ -23,6 +23,9 @@ _PATIENCE = 4  # times the seconds of CPU, where others use the machine too
 _PAGES = 2_000
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text
 _SAMPLE = 200  # glyphs of a page
+_EXAMINED = 4_000  # characters of a page whose font names no letters
+_CERTAIN, _LEAST_LETTERS, _MOST_FORBIDDEN = 0.9, 60, 0.02
+_SPELLED = frozenset({"th", "lo", "vi"})
 _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
@@ -122,7 +125,8 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         links, shown = list(islice(_links(document, page, text), most)), text.count_chars()
         written = "\n".join(filled(document, page))
         if not _is_named(text):
-            return _Page("", written, links, shown)
+            seen = text.get_text_bounded().translate(_RADICALS)
+            return _Page(seen if _is_certain(seen) else "", written, links, shown)
         found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
         found = with_sara_am(found)
         if not legible(found):
@@ -142,6 +146,29 @@ def _is_named(text: PdfTextPage) -> bool:
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
     return bool(2 * unnamed <= len(sample))
+
+
+def _is_certain(text: str) -> bool:
+    """Tell whether a text can hardly be other letters than it seems, though no font says so.
+
+    Glyphs of which only the numbers are known make no words. In a script that one language has any
+    letters do: then the rules of its spelling must be strict enough to tell.
+    """
+    from lswc.language.shares import measure
+
+    sample = text[:_EXAMINED]
+    if not legible(sample):
+        return False
+    found = measure(sample)
+    best = max(found.shares, key=found.shares.__getitem__, default="")
+    is_sure = min(found.shares.get(best, 0.0), found.certainty.get(best, 0.0)) >= _CERTAIN
+    is_known = best not in found.told or best in _SPELLED
+    return (
+        is_sure
+        and is_known
+        and found.total >= _LEAST_LETTERS
+        and WEIGHT * forbidden(sample) <= _MOST_FORBIDDEN * found.total
+    )
 
 
 def with_sara_am(text: str) -> str:

@@ -25,6 +25,7 @@ _FORBIDDEN = re.compile(
         # A vowel after none.
         rf"(?<![{_THAI}\u0e48-\u0e4b])[\u0e30\u0e32\u0e33](?<!\u0e32\u0e30)",
         rf"(?<![{_LAO}\u0ebb-\u0ebd\u0ec8-\u0ecb])[\u0eb0\u0eb2\u0eb3](?<!\u0eb2\u0eb0)",
+        r"(?<![\u0e24\u0e26])\u0e45",
         # One that is written before its letter, and no letter.
         rf"[\u0e40-\u0e44](?![{_THAI}])",
         rf"[\u0ec0-\u0ec4](?![{_LAO}])",

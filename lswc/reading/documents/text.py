@@ -70,8 +70,9 @@ class Text(NamedTuple):
     lower case, or "". ``decoded`` is how plain text came to be text. ``robots`` is what it says of
     itself, in the words of META. ``unread`` links were too many; ``is_cut`` says that more was left
     unread. ``quality`` is the share of a PDF's letters of which it is sure which they are, and
-    where, by its fonts and by what the spelling of the script forbids; None for other documents, and for one that shows no letters. ``text`` has no page of
-    which none is.
+    where: by what its fonts say of them, and by what the spelling of the script forbids. It is None
+    for other documents, and for one that shows no letters. Of a page of which no font says its
+    letters ``text`` has what can hardly be others.
     """
 
     title: str = ""
