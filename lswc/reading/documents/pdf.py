@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from contextlib import suppress
 from itertools import islice
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,9 +68,12 @@ def read(body: bytes, most: Most) -> Text:
 
 
 def _document(document: PdfDocument, most: Most) -> Text:
+    from pypdfium2 import PdfiumError
+
     texts: list[str] = []
     references: list[Reference] = []
-    document.init_forms()
+    with suppress(PdfiumError):  # then the page is read without what its fields hold
+        document.init_forms()
     size, unread, shown, sure, read = 0, 0, 0, 0, 0
     end, latest = process_time() + most.seconds, monotonic() + _PATIENCE * most.seconds
     number = len(document)
