@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import unicodedata
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -315,6 +316,31 @@ def test_vietnamese_in_fonts_of_its_own_becomes_unicode(
             (paragraph,) = Extractor(language("vi"), aside).read(stored).paragraphs
             assert (paragraph.text, paragraph.converted) == (VIETNAMESE * 3, font)
             assert (paragraph.language, paragraph.is_wanted) == ("vi", True)
+
+
+def test_a_page_is_decoded_as_its_font_wants() -> None:
+    """Letters and marks of Windows-1258 can't be told apart any more once they are joined."""
+    right = "Ủy ban nhân dân tỉnh quyết định về việc phê duyệt kế hoạch sử dụng đất năm nay. " * 3
+    in_1258 = b"".join(_in_1258(sign) for sign in right)
+    extractor = Extractor(language("vi"), DocumentProcess())
+    for body, shown in ((VNI.encode("cp1252") * 3, VNI * 3), (in_1258, None)):
+        page = Stored(URL, "", b"<meta charset=windows-1258><p>" + body, "text/html", None, "")
+        text = extractor._decoded(page, page.body or b"")
+        if shown:
+            assert text.endswith(shown)
+        else:
+            assert unicodedata.normalize("NFC", text).endswith(right)
+
+
+def _in_1258(sign: str) -> bytes:
+    """Return a letter, and its tone after it, in Windows-1258."""
+    try:
+        return sign.encode("cp1258")
+    except UnicodeEncodeError:
+        apart = unicodedata.normalize("NFD", sign)
+        tone = next(mark for mark in apart[1:] if mark in "\u0300\u0301\u0303\u0309\u0323")
+        letter = unicodedata.normalize("NFC", apart.replace(tone, ""))
+        return (letter + tone).encode("cp1258")
 
 
 def test_vietnamese_that_no_one_can_read_is_not_wanted() -> None:
