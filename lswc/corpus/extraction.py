@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,15 +11,18 @@ import msgspec
 from myanmar.converter import convert
 
 from lswc.corpus.stored_pages import LONGEST, Stored
+from lswc.language import vietnamese_fonts
 from lswc.language.charset import decode
 from lswc.language.font_encodings import Fonts
 from lswc.language.shares import measure
 from lswc.language.variants import variants_of
+from lswc.language.xhtml import as_html
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
 from lswc.reading.main_text.paragraphs import Text, blocks_of_lines, read
 from lswc.safety.content_types import Kind as PageKind
+from lswc.safety.content_types import is_xhtml
 
 if TYPE_CHECKING:
     from lswc.language.registry import Language
@@ -27,8 +31,23 @@ if TYPE_CHECKING:
 _MOST = 0.5  # of a paragraph's letters
 _SECONDS = 12.0  # of CPU, for the pages of one PDF
 _CONVERTERS = {"zawgyi-one": "zawgyi", "win-researcher": "wininnwa"}
+_VIETNAMESE = "windows-1258"
+_TAG = re.compile(r"<[^<>]*>")
 _REMEMBERED = 4_096  # paragraphs, of at most so many characters: a site repeats them on its pages
 _REMEMBERED_LENGTH = 2_000
+
+
+def _as_font_wants(body: bytes, text: str) -> str:
+    """Return a page in Windows-1258, or what Windows-1252 has there if that is what a font wants.
+
+    Letters and marks of the former can't be told apart any more once they are joined.
+    """
+    western = body.decode("cp1252", "replace")
+    is_font = vietnamese_fonts.font_of(_TAG.sub(" ", western))
+    plain = _TAG.sub(" ", text)
+    if is_font and (vietnamese_fonts.is_garbled(plain) or vietnamese_fonts.font_of(plain)):
+        return western
+    return text
 
 
 class Paragraph(NamedTuple):
@@ -81,11 +100,14 @@ class Extractor:
         letters = Counter[str]()
         for block in found.blocks:
             letters[block.kind] += round(block.letters)
-        title = self.paragraph(found.title)
+        font = self._font("\n".join(block.text for block in found.paragraphs))
+        title = self.paragraph(found.title, font)
         return Extracted(
             page._replace(body=None),
             title=title.text if title.language == self._target else found.title,
-            paragraphs=[self.paragraph(b.text)._replace(kind=b.kind) for b in found.paragraphs],
+            paragraphs=[
+                self.paragraph(b.text, font)._replace(kind=b.kind) for b in found.paragraphs
+            ],
             letters=letters,
             licence=found.licence,
             quality=found.quality,
@@ -114,28 +136,50 @@ class Extractor:
     def _decoded(self, page: Stored, body: bytes) -> str:
         if self._fonts and page.encoding in _CONVERTERS and page.encoding != "zawgyi-one":
             return body.decode("cp1252", "replace")  # as the font wants it read
-        return decode(body, page.content_type).text
+        decoded = decode(body, page.content_type)
+        text = decoded.text
+        if self._target == "vi" and decoded.encoding == _VIETNAMESE:
+            text = _as_font_wants(body, text)
+        if is_xhtml(page.content_type or "", body):
+            return as_html(text.encode("utf-8", "replace")).decode("utf-8")
+        return text
 
-    def paragraph(self, text: str) -> Paragraph:
-        """Tell a paragraph's language, and write it in Unicode if it is in the target's."""
+    def _font(self, text: str, likely: str = "") -> str:
+        """Return what Vietnamese is written in that isn't in Unicode, if that is the target."""
+        return vietnamese_fonts.font_of(text, likely) if self._target == "vi" else ""
+
+    def paragraph(self, text: str, font: str = "") -> Paragraph:
+        """Tell a paragraph's language, and write it in Unicode if it is in the target's.
+
+        ``font`` is what most of its page is written in.
+        """
         tell = self._remembered if len(text) <= _REMEMBERED_LENGTH else self._paragraph
-        return tell(text)
+        return tell(text, font)
 
-    def _paragraph(self, text: str) -> Paragraph:
-        told = self._told(text)
+    def _paragraph(self, text: str, font: str) -> Paragraph:
+        told = self._told(text, font)
         is_wanted = told.language == self._target and self._may_be_variant(told)
         return told._replace(is_wanted=is_wanted)
 
-    def _told(self, text: str) -> Paragraph:
+    def _told(self, text: str, likely: str) -> Paragraph:
+        if own := self._font(text, likely):
+            written = vietnamese_fonts.in_unicode(text, own)
+            return self._told_as_written(written)._replace(converted=own)
+        return self._told_as_written(text)
+
+    def _told_as_written(self, text: str) -> Paragraph:
         found = measure(text)
         best = max(found.shares, key=found.shares.__getitem__, default="")
         if best in found.told and found.shares[best] >= _MOST:
             score = found.certainty.get(best, 0.0)
-            return self._converted(text, best, found.encoding)._replace(score=score)
-        font = self._fonts.match(text) if self._fonts else None
-        if font is not None and font.share >= _MOST:
-            return self._converted(text, self._target, font.encoding)._replace(score=font.share)
-        return Paragraph(text, best or None, None, found.certainty.get(best, 0.0))
+            told = self._converted(text, best, found.encoding)._replace(score=score)
+        elif (font := self._fonts.match(text)) is not None and font.share >= _MOST:
+            told = self._converted(text, self._target, font.encoding)._replace(score=font.share)
+        else:
+            told = Paragraph(text, best or None, None, found.certainty.get(best, 0.0))
+        if told.language == "vi" and vietnamese_fonts.is_garbled(text):
+            return Paragraph(text, None, None)
+        return told
 
     def _converted(self, text: str, code: str, encoding: str) -> Paragraph:
         known = _CONVERTERS.get(encoding)

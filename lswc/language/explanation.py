@@ -8,7 +8,6 @@ from lswc.errors import ConfigError
 from lswc.language import evidence
 from lswc.language.charset import canonical, declarations
 from lswc.language.default_method import Auto, weigh
-from lswc.language.document import Document
 from lswc.language.font_encodings import Fonts
 from lswc.language.methods import AUTO, methods
 from lswc.language.scripts import NAMES, count
@@ -17,15 +16,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from lswc.language.document import Finding
+    from lswc.language.document import Document, Finding
     from lswc.language.identifier import Identifier
 
 
-def explain(
-    identifier: Identifier, body: bytes, content_type: str | None, url: str
-) -> list[tuple[str, str]]:
+def explain(identifier: Identifier, document: Document) -> list[tuple[str, str]]:
     """Return name and value of each piece of evidence, the methods' answers last."""
-    document, target = Document(body, content_type, url), identifier.target
+    body, content_type, target = document.body, document.content_type, identifier.target
     weighed, page = weigh(document), document.page
     said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
     match = Fonts(target.code, target.fonts).match(page.content)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lswc.language import Identifier
+    from lswc.language.html import Bounds
     from lswc.language.identifier import Reading
     from lswc.reading.documents.text import Text
     from lswc.reading.opt_outs import Headers
@@ -232,21 +233,8 @@ class PageReader:
     def _document(self, kind: Kind, body: bytes, content_type: str, url: str) -> Reading:
         bounds = self.identifier.bounds
         most = Most(links=bounds.links, size=bounds.size)
-        text, base = self.read_document(kind, body, content_type, most), Base(url)
-        page = ParsedPage(
-            title=text.title,
-            content=text.text,
-            anchors="",
-            hints="",
-            lang=text.lang,
-            locale="",
-            links=[ParsedLink(base.join(to), linked, False) for to, linked in text.references],
-            robots=text.robots,
-            unread=text.unread,
-            is_cut=text.is_cut,
-        )
-        document = TextDocument(page, url, body[: bounds.size], text.decoded, bounds)
-        return self.identifier.read_document(document)
+        text = self.read_document(kind, body, content_type, most)
+        return self.identifier.read_document(document_of(text, body, url, bounds))
 
     def _needed(self, raw: Reading, identified: PageLanguage) -> Needed:
         if self.requisites is None:
@@ -328,6 +316,24 @@ class PageReader:
             else _Target(url, home(url), named_by(tags, url, link[2], link[3]))
             for link, url in zip(links, checked, strict=True)
         }
+
+
+def document_of(text: Text, body: bytes, url: str, bounds: Bounds) -> TextDocument:
+    """Return what a document says as a page, whose links are relative to its URL."""
+    base = Base(url)
+    page = ParsedPage(
+        title=text.title,
+        content=text.text,
+        anchors="",
+        hints="",
+        lang=text.lang,
+        locale="",
+        links=[ParsedLink(base.join(to), linked, False) for to, linked in text.references],
+        robots=text.robots,
+        unread=text.unread,
+        is_cut=text.is_cut,
+    )
+    return TextDocument(page, url, body[: bounds.size], text.decoded, bounds)
 
 
 def _canonical(raw: Reading, url: Url) -> str:

@@ -113,6 +113,8 @@ _BINARY = re.compile(
 )
 # Where a zipped file of Office has its main part.
 _FOLDERS = {Kind.WORD: b"word/", Kind.POWERPOINT: b"ppt/", Kind.EXCEL: b"xl/"}
+_PART = re.compile(rb"PK\x03\x04.{26}(word/|ppt/|xl/)", re.DOTALL)
+_FIRST_PARTS = (b"[Content_Types].xml", b"_rels/.rels", b"docProps/")
 _GZIP = b"\x1f\x8b\x08"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SNIFFED = 1_445  # bytes: MIME Sniffing §5.2
@@ -229,9 +231,10 @@ def _by_signature(declared: Kind | None, body: bytes) -> Kind | None:
         return Kind.OPENDOCUMENT
     if first.startswith(b"mimetype" + _EPUB.encode()):
         return Kind.EPUB
-    where = body if first.startswith(b"[Content_Types].xml") else first
+    where = body if first.startswith(_FIRST_PARTS) else first
+    part = _PART.search(where)  # the first: files within it may be of other kinds
     for kind, folder in _FOLDERS.items():
-        if folder in where:
+        if folder == part[1] if part else folder in where:
             return kind
     return declared if declared in (*_FOLDERS, Kind.OPENDOCUMENT, Kind.EPUB) else None
 

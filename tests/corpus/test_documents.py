@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import unicodedata
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -23,6 +24,8 @@ from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.main_text.blocks import weight
 from lswc.reading.main_text.paragraphs import read
 from lswc.safety.content_types import Kind
+from tests.language.test_vietnamese_fonts import ABC, VNI
+from tests.language.test_vietnamese_fonts import TEXT as VIETNAMESE
 from tests.reading import made
 from tests.scenarios.site import ENGLISH, SCRAPY, THAI, run
 
@@ -124,6 +127,14 @@ def test_what_is_not_for_reading_is_left_out() -> None:
         for tag in ("script", "style", "nav", "footer", "aside", "button", "div hidden")
     )
     assert own(f"<body>{hidden}<p>{THAI * 2}</p>") == [(THAI * 2).strip()]
+
+
+def test_a_page_that_is_served_as_xhtml_is_read_as_it() -> None:
+    html = f'<html><title/><body><p><a href="x" id="a"/>{LONG}</p><p>{LONG}</p></body></html>'
+    extractor = Extractor(language("th"), DocumentProcess())
+    for content_type, paragraphs in (("application/xhtml+xml", 2), ("text/html", 0)):
+        page = Stored(URL, "", html.encode(), content_type, None, "utf-8")
+        assert len(extractor.read(page).paragraphs) == paragraphs
 
 
 FIELDS = "".join(f"<label>{THAI}</label><input name=x{n}>" for n in range(4))
@@ -287,6 +298,53 @@ def test_zawgyi_becomes_unicode_and_is_flagged() -> None:
     assert row["converted"] == "zawgyi-one"
     assert row["text"].startswith(UNICODE)
     assert row["title"].startswith(UNICODE)
+
+
+@pytest.mark.parametrize(("written", "font"), [(ABC, "tcvn"), (VNI.encode("cp1252"), "vni")])
+@pytest.mark.parametrize("charset", ["utf-8", "windows-1252", "windows-1258", ""])
+def test_vietnamese_in_fonts_of_its_own_becomes_unicode(
+    written: bytes, font: str, charset: str
+) -> None:
+    body = written * 3
+    if charset == "utf-8":
+        body = body.decode("cp1252").encode()
+    html = f"<meta charset={charset}><p>".encode() + body
+    word = made.docx(made.paragraph(body.decode("utf-8" if charset == "utf-8" else "cp1252")))
+    with DocumentProcess() as aside:
+        for page, kind in ((html, Kind.HTML), (word, Kind.WORD)):
+            stored = Stored(URL, "", page, "text/html", None, "utf-8")._replace(kind=kind)
+            (paragraph,) = Extractor(language("vi"), aside).read(stored).paragraphs
+            assert (paragraph.text, paragraph.converted) == (VIETNAMESE * 3, font)
+            assert (paragraph.language, paragraph.is_wanted) == ("vi", True)
+
+
+def test_a_page_is_decoded_as_its_font_wants() -> None:
+    """Letters and marks of Windows-1258 can't be told apart any more once they are joined."""
+    right = "Ủy ban nhân dân tỉnh quyết định về việc phê duyệt kế hoạch sử dụng đất năm nay. " * 3
+    in_1258 = b"".join(_in_1258(sign) for sign in right)
+    extractor = Extractor(language("vi"), DocumentProcess())
+    for body, shown in ((VNI.encode("cp1252") * 3, VNI * 3), (in_1258, None)):
+        page = Stored(URL, "", b"<meta charset=windows-1258><p>" + body, "text/html", None, "")
+        text = extractor._decoded(page, page.body or b"")
+        if shown:
+            assert text.endswith(shown)
+        else:
+            assert unicodedata.normalize("NFC", text).endswith(right)
+
+
+def _in_1258(sign: str) -> bytes:
+    """Return a letter, and its tone after it, in Windows-1258."""
+    try:
+        return sign.encode("cp1258")
+    except UnicodeEncodeError:
+        apart = unicodedata.normalize("NFD", sign)
+        tone = next(mark for mark in apart[1:] if mark in "\u0300\u0301\u0303\u0309\u0323")
+        letter = unicodedata.normalize("NFC", apart.replace(tone, ""))
+        return (letter + tone).encode("cp1258")
+
+
+def test_vietnamese_that_no_one_can_read_is_not_wanted() -> None:
+    assert cleaned("vi", f"<meta charset=utf-8><p>{ABC.decode('mac_roman') * 3}") == [None]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ CUT = {
     "text of nothing but brackets", "a thousand addresses", "a zip bomb in PowerPoint",
     "a bomb of many slides", "a zip bomb in Excel", "laughs in Excel",
     "a bomb of many pages in a book", "a page of a book that is a bomb", "a long RTF",
+    "a book with a long order", "slides without end",
 }  # fmt: skip
 """Those of which it is seen that they have more than is read."""
 
@@ -158,6 +159,16 @@ def documents() -> dict[str, tuple[Kind, Callable[[], bytes]]]:
         ),
         "a page of a book that is a bomb": (Kind.EPUB, lambda: made.zipped(_book(_zeros(), 1))),
         "a page of a book nested deep": (Kind.EPUB, lambda: made.epub("<div>" * 90_000)),
+        "a book of tags that are not closed": (
+            Kind.EPUB,
+            lambda: made.epub(b"<a b='c' ".decode() * 90_000, "<x/" * 150_000),
+        ),
+        "a book of sections that do not end": (Kind.EPUB, lambda: made.epub("<![CDATA[" * 90_000)),
+        "a book with a long order": (Kind.EPUB, lambda: made.epub(*["a"] * 10_000)),
+        "laughs in what a book encrypts": (
+            Kind.EPUB,
+            lambda: made.epub(parts={"META-INF/encryption.xml": _DOCTYPE % (_LAUGHS, b"&a9;")}),
+        ),
         "groups without end in RTF": (Kind.RTF, lambda: b"{\\rtf1" + b"{" * 900_000),
         "ends of groups in RTF": (Kind.RTF, lambda: b"{\\rtf1" + b"}" * 900_000),
         "fonts without end in RTF": (Kind.RTF, lambda: b"{\\rtf1{\\fonttbl" + b"{\\f1" * 180_000),

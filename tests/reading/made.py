@@ -133,14 +133,25 @@ def docx(
     title: str = "",
     lang: str = "",
     links: Mapping[str, str] | None = None,
+    chunks: Mapping[str, str] | None = None,
     parts: Mapping[str, bytes] | None = None,
     packed: int = ZIP_DEFLATED,
 ) -> bytes:
-    """Return a Word file of ``body``, XML of WordprocessingML; ``links`` are its relationships."""
+    """Return a Word file of ``body``, XML of WordprocessingML; ``links`` are its relationships.
+
+    ``chunks`` are names of ``parts``, by ids. Parts that are notes are related to.
+    """
     relations = "".join(
         f'<Relationship Id="{id_}" Type="{_R}/hyperlink" Target={quoteattr(to)}'
         ' TargetMode="External"/>'
         for id_, to in (links or {}).items()
+    )
+    inner = {"footnotes": "footnotes.xml", "endnotes": "endnotes.xml"} | dict(chunks or {})
+    relations += "".join(
+        f'<Relationship Id="{id_}" Type="{_R}/{id_ if id_ not in (chunks or {}) else "aFChunk"}"'
+        f" Target={quoteattr(to)}/>"
+        for id_, to in inner.items()
+        if f"word/{to.strip('/')}" in (parts or {})
     )
     files = {
         "[Content_Types].xml": '<Types xmlns="x"/>',
@@ -189,7 +200,11 @@ _A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 def pptx(
-    *slides: str, title: str = "", links: Mapping[str, str] | None = None, lang: str = "th-TH"
+    *slides: str,
+    title: str = "",
+    links: Mapping[str, str] | None = None,
+    lang: str = "th-TH",
+    parts: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """Return a PowerPoint file of slides, each of a paragraph; ``links`` are of the first."""
     files = {
@@ -202,7 +217,7 @@ def pptx(
             f'<p:sld xmlns:p="p" xmlns:a="{_A}"><a:p><a:r><a:rPr lang="{lang}"/><a:t>'
             f"{escape(text)}</a:t></a:r></a:p></p:sld>"
         ).encode()
-    return zipped(files)
+    return zipped({**files, **(parts or {})})
 
 
 def xlsx(
@@ -271,6 +286,26 @@ def rtf(content: str) -> bytes:
         + content.encode()
         + b"}"
     )
+
+
+def workbook(
+    sheets: Mapping[str, str], shared: Sequence[str] = (), hidden: Sequence[str] = ()
+) -> bytes:
+    """Return an Excel file of sheets, XML of their rows by the names of their parts, in order."""
+    texts = "".join(f"<si><t>{escape(one)}</t></si>" for one in shared)
+    listed, relations = "", ""
+    for number, name in enumerate(sheets):
+        state = ' state="veryHidden"' if name in hidden else ""
+        listed += f'<sheet name="{number}"{state} r:id="r{number}"/>'
+        relations += f'<Relationship Id="r{number}" Type="{_R}/worksheet" Target="{name}"/>'
+    rels = f'<Relationships xmlns="{_RELS}">{relations}</Relationships>'
+    return zipped({
+        "[Content_Types].xml": b'<Types xmlns="x"/>',
+        "xl/workbook.xml": f'<workbook xmlns:r="{_R}">{listed}</workbook>'.encode(),
+        "xl/_rels/workbook.xml.rels": rels.encode(),
+        "xl/sharedStrings.xml": f"<sst>{texts}</sst>".encode(),
+        **{f"xl/{name}": f"<x>{rows}</x>".encode() for name, rows in sheets.items()},
+    })  # fmt: skip
 
 
 def zipped(files: Mapping[str, bytes], packed: int = ZIP_DEFLATED) -> bytes:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from io import BytesIO
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
-from lswc.reading.documents import office, pdf, read, separate_process
+from lswc.reading.documents import packed, pdf, read, separate_process
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
@@ -137,7 +139,7 @@ def test_a_powerpoint_file() -> None:
 def test_an_excel_file() -> None:
     body = made.xlsx(LINE, "b", inline=LAST, title="ชื่อ", links={"a": "http://a.example/"})
     text = of(Kind.EXCEL, body)
-    assert (text.title, text.text, text.is_cut) == ("ชื่อ", f"{LINE}\nb\n{LAST}", False)
+    assert (text.title, text.text, text.is_cut) == ("ชื่อ", f"{LAST}\n{LINE}", False)
     assert list(text.references) == [("http://a.example/", ""), *ADDRESSES]
     text = of(Kind.EXCEL, made.xlsx(inline=LINE, formula="of it"))
     assert (text.text, text.is_cut) == (f"{LINE}\nof it", False)
@@ -148,9 +150,50 @@ def test_a_book() -> None:
     text = of(
         Kind.EPUB, made.epub(f"<p>{LINE}&nbsp;</p>", links, f"<p>{LAST}", title="ชื่อ", lang="th")
     )
-    assert (text.text, text.title, text.lang) == (f"{LINE}\n{LAST}", "ชื่อ", "th")
+    assert (text.text, text.title, text.lang) == (f"{LINE}\noutin\n{LAST}", "ชื่อ", "th")
     assert list(text.references) == [("http://a.example/", "out"), *ADDRESSES]
     assert not text.is_cut
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        pytest.param('<p>a<a id="x"/>b</p><p>c</p>', "ab\nc", id="an anchor that closes itself"),
+        pytest.param('<script src="x"/><p>a</p><style/><p>b</p>', "a\nb", id="a script that does"),
+        pytest.param("<p><![CDATA[1 < 2]]></p>", "1 < 2", id="CDATA"),
+        pytest.param("<p>It is <i>very</i> good,<br/>so.</p>", "It is very good, so.", id="inline"),
+        pytest.param('<p>a <a href="n.xhtml">b</a> c</p>', "a b c", id="a link in a sentence"),
+        pytest.param("<p>a<p>b", "a\nb", id="no XML"),
+    ],
+)
+def test_a_page_of_a_book_is_xml(page: str, text: str) -> None:
+    assert of(Kind.EPUB, made.epub(page)).text == text
+
+
+def test_the_head_of_a_page_of_a_book_is_no_text() -> None:
+    page = f"<?xml version='1.0'?><html><head><title/></head><body>{LINE}</body></html>"
+    for coded in (page.encode("utf-16"), page.encode(), page.encode("cp874")):
+        book = made.epub("", parts={"OPS/page0.xhtml": coded})
+        assert of(Kind.EPUB, book).text == LINE
+
+
+def test_what_a_book_encrypts_is_not_read() -> None:
+    said = "<e><CipherReference URI='OPS/page0.xhtml'/></e>"
+    book = made.epub("a", "b", parts={"META-INF/encryption.xml": said.encode()})
+    assert (of(Kind.EPUB, book).text, of(Kind.EPUB, book).is_cut) == ("b", True)
+
+
+def test_a_page_of_a_book_is_read_once() -> None:
+    order = b'<itemref idref="page0.xhtml"/>'
+    with ZipFile(BytesIO(made.epub("a", "b"))) as archive:
+        package = archive.read("OPS/package.opf").replace(order, order * 10_000)
+    text = of(Kind.EPUB, made.epub("a", "b", parts={"OPS/package.opf": package}))
+    assert (text.text, text.is_cut) == ("a\nb", False)
+
+
+def test_a_picture_in_the_order_of_a_book_is_no_text() -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + b"abc " * 100
+    assert of(Kind.EPUB, made.epub("", "b", parts={"OPS/page0.xhtml": picture})).text == "b"
 
 
 def test_a_rich_text_file() -> None:
@@ -166,6 +209,76 @@ def test_a_rich_text_file() -> None:
     assert text.text.splitlines() == [LINE, LINE, "here", "\U0001f600"]
     assert (text.title, text.is_cut) == ("ชื่อ", False)
     assert list(text.references) == [("http://a.example/?x=1&y=2", "")]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("a{\\deleted b}c", "ac"),
+        ("a{\\deleted b{\\b c}\\'e1\\u3594?\\par d}e", "ae"),
+        ("a\\deleted b\\deleted0 c", "ac"),
+        ("a{\\v b}c\\v d\\plain e", "ace"),
+        ("a\\viewkind4 b\\deletedx c", "abc"),
+        ("{\\deleted a", ""),
+        ("a}}}{\\deleted b}", "a"),
+    ],
+)
+def test_what_was_deleted_from_a_rich_text_is_not_there(written: str, text: str) -> None:
+    assert of(Kind.RTF, made.rtf(written)).text == text
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Microsoft Word - ประกาศ.doc", "untitled", "Untitled-1", "report_2560.pdf", "ประกาศ.docx",
+     "Document1", "Slide 1", "PowerPoint Presentation", "ภาพนิ่ง 1", "無題", "Book1", "doc (2)"],
+)  # fmt: skip
+def test_a_name_of_a_file_is_no_title(title: str) -> None:
+    assert of(Kind.PDF, made.pdf([["a"]], title=title)).title == ""
+    assert of(Kind.WORD, made.docx(title=title)).title == ""
+
+
+@pytest.mark.parametrize(
+    "title", ["Document of the year", "Slide guitar", "a.b", "ประกาศ 1", "Node.js"]
+)
+def test_a_title_is_kept(title: str) -> None:
+    assert of(Kind.WORD, made.docx(title=title)).title == title
+
+
+def with_form(*fields: str) -> Text:
+    """Read a PDF with annotations of a form, each the inner of a dictionary."""
+    kids = " ".join(f"{90 + number} 0 R" for number in range(len(fields)))
+    form = made.pdf([["a"]], extra=f"/AcroForm << /Fields [{kids}] >>", links=["http://x.test/"])
+    form = form.replace(b"/Annots [", f"/Annots [{kids} ".encode())
+    objects = "".join(
+        f"{90 + number} 0 obj << /Type /Annot /Rect [0 0 99 20] {one} >> endobj\n"
+        for number, one in enumerate(fields)
+    )
+    return of(Kind.PDF, form.replace(b"xref\n", objects.encode() + b"xref\n", 1))
+
+
+FIELD = "/Subtype /Widget /FT /Tx /T (x)"
+SCRIPT = "/A << /S /JavaScript /JS (app.alert\\(1\\); while \\(1\\);) >>"
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        (f"{FIELD} /V (b)", "a\nb"),
+        (f"{FIELD} /V <feff0e010e02>", "a\nกข"),
+        (f"{FIELD} /V (b) /F 2", "a"),
+        (f"{FIELD} /V (b) /Ff 8192", "a"),
+        ("/Subtype /Widget /FT /Ch /T (x) /Ff 131072 /Opt [(b) (c)] /V (c)", "a\nc"),
+        ("/Subtype /Widget /FT /Btn /T (x) /V /Yes", "a"),
+        ("/Subtype /FreeText /Contents (b\\r\\rc)", "a\nb\nc"),
+        ("/Subtype /Text /Contents (a comment)", "a"),
+        (f"{FIELD} /V (b) {SCRIPT} /AA << /O {SCRIPT[3:]} >>", "a\nb"),
+        (f"{FIELD} /Parent 90 0 R", "a"),
+    ],
+)
+def test_what_is_written_into_a_pdf_is_read(field: str, text: str) -> None:
+    found = with_form(field)
+    assert (found.text, found.is_cut) == (text, False)
+    assert [one.target for one in found.references] == ["http://x.test/"]
 
 
 def test_a_table_as_text() -> None:
@@ -201,6 +314,36 @@ def test_plain_text_in_its_charset() -> None:
 )
 def test_letters_that_no_one_can_know_are_none(body: bytes) -> None:
     assert of(Kind.PDF, body).text == ""
+
+
+def unnamed(text: str, shift: int = 0) -> Text:
+    """Read a PDF whose font says of no glyph which letter it is, and whose codes are letters."""
+    codes = "".join(f"{ord(letter) + shift:04x}" for letter in text)
+    shown = f"BT /F 10 Tf 9 700 Td <{codes}> Tj ET"
+    return of(Kind.PDF, made.pdf([["a"]], stream=shown.encode(), mapped=False))
+
+
+ENGLISH = "The students go to school every day and read the books in the library of the town. "
+
+
+@pytest.mark.parametrize("text", [THAI.strip(), ENGLISH.strip()])
+def test_what_can_hardly_be_other_letters_is_kept_though_no_font_says_so(text: str) -> None:
+    found = unnamed(text)
+    assert (found.text, found.quality) == (text, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "shift"),
+    [
+        (ENGLISH, 29),
+        (ENGLISH, -3),
+        *[(THAI, n) for n in (1, 2, 3, 5, 7)],
+        ("a b", 0),
+        ("1 " * 99, 0),
+    ],
+)
+def test_what_may_be_others_is_not(text: str, shift: int) -> None:
+    assert unnamed(text, shift).text == ""
 
 
 def test_thai_glyphs_of_private_use_are_their_letters() -> None:
@@ -246,7 +389,7 @@ def test_it_is_said_how_much_of_a_text_is_sure() -> None:
     private = {"ข": "\ue000", "ค": "\ue001"}
     half = of(Kind.PDF, made.pdf([["ก" * 40], ["ขค" * 20]], names=private))
     assert (half.text, half.quality) == ("ก" * 40, 0.5)
-    assert of(Kind.PDF, made.pdf([["ก" + " ี" * 20]])).quality == pytest.approx(0.5, abs=0.05)
+    assert of(Kind.PDF, made.pdf([["ก" * 40 + " ี" * 5]])).quality == pytest.approx(0.7, abs=0.01)
     assert of(Kind.PDF, made.pdf()).quality is None
     assert of(Kind.TEXT, b"good").quality is None
 
@@ -280,7 +423,7 @@ def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(
 ) -> None:
     body = made.docx(made.paragraph("a") * 20_000)
     whole = of(Kind.WORD, body)
-    monkeypatch.setattr(office, "MAX_UNPACKED", 100_000)
+    monkeypatch.setattr(packed, "MAX_UNPACKED", 100_000)
     cut = of(Kind.WORD, body)
     assert (whole.is_cut, cut.is_cut) == (False, True)
     assert 0 < len(cut.text) < len(whole.text) / 2

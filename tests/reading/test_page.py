@@ -67,6 +67,31 @@ def test_a_document_is_read_where_documents_are() -> None:
             assert [link.url.href for link in found.links] == ["http://www.one.co.th/x.html"]
 
 
+_LINK = "http://www.two.co.th/x.html"
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("a.pdf", made.pdf([["a"]], links=[_LINK])),
+        ("a.docx", made.docx('<w:hyperlink r:id="a"/>', links={"a": _LINK})),
+        ("a.pptx", made.pptx("a", links={"a": _LINK})),
+        ("a.xlsx", made.xlsx("a", links={"a": _LINK})),
+        ("a.odt", made.odt(f'<text:p><text:a xlink:href="{_LINK}">a</text:a></text:p>')),
+        ("a.epub", made.epub(f'<p><a href="{_LINK}">a</a></p>')),
+        ("a.rtf", made.rtf(f'{{\\field{{\\*\\fldinst{{HYPERLINK "{_LINK}"}}}}{{\\fldrslt a}}}}')),
+        ("a.txt", f"a {_LINK}".encode()),
+        ("a.csv", f"a,{_LINK},b".encode()),
+    ],
+)
+def test_links_of_documents_are_followed(name: str, body: bytes) -> None:
+    reader = PageReader(Identifier(language("th")), Scope(2, 60), WORDS, documents=True)
+    headers = {"content-type": ["text/plain"]} if name == "a.txt" else {}
+    found = reader.read(body, headers, url(f"http://www.one.co.th/{name}"), 1)
+    assert found is not None
+    assert [link.url.href for link in found.links] == [_LINK]
+
+
 def test_a_link_is_told_by_where_it_leads() -> None:
     found = page(
         "<a href=old.html>ข่าว</a><a href=/>news of the day</a><a href=http://mail.one.co.th/></a>"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lswc.lab.methods.evaluation import Score, Told
     from lswc.lab.methods.page_sources import Source
     from lswc.language import Identifier
+    from lswc.language.document import Document
 
     _Table = tuple[str, tuple[str, ...], Sequence[tuple[object, ...]]]
 
@@ -72,7 +73,7 @@ class Command(UserCommand):
     def _told(self, identifier: Identifier, source: Source) -> dict[str, Any]:
         from lswc.strategy import Anchor
 
-        reading = identifier.read(source.body, source.content_type, source.url)
+        reading = identifier.read_document(self._document(identifier, source))
         found = reading.identification
         return {
             "page": source.url,
@@ -86,12 +87,29 @@ class Command(UserCommand):
             "anchors": reading.anchors.count(Anchor.TARGET),
         }
 
+    def _document(self, identifier: Identifier, source: Source) -> Document:
+        """Return a page of any kind; what isn't HTML is read in a process of its own."""
+        from lswc.language.document import Document
+        from lswc.reading.documents.separate_process import DocumentProcess
+        from lswc.reading.documents.text import Most
+        from lswc.reading.page import document_of
+        from lswc.safety.content_types import Kind, kind_of
+
+        body, declared, url = source.body, source.content_type or "", source.url
+        kind = kind_of(declared, body, Path(url).name)
+        if kind in (None, Kind.HTML, Kind.TEXT):
+            return Document(body, source.content_type, url, identifier.bounds)
+        bounds = identifier.bounds
+        with DocumentProcess() as documents:
+            text = documents.read(kind, body, declared, Most(links=bounds.links, size=bounds.size))
+        return document_of(text, body, url, bounds)
+
     def _explain(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.language.explanation import explain
 
         identifier = self._identifier(opts, opts.lang)
         for source in self._sources(args):
-            lines = explain(identifier, source.body, source.content_type, source.url)
+            lines = explain(identifier, self._document(identifier, source))
             _print(table(source.url, ("evidence", "for this page"), lines))
 
     def _evaluate(self, opts: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Pages to identify: files, folders, URLs, archive files."""
+"""Pages to identify: files, folders, URLs, archive files; of archives only HTML."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lswc.archive.captures import Captures
 from lswc.archive.volumes import begins_as_archive, is_archive, volumes_of
 from lswc.errors import ConfigError
 from lswc.plurals import numbered
+from lswc.safety.content_types import Kind, by_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 _MOST = 10_000_000  # bytes of one page
 _SECONDS = 30
 _HTML = {".html", ".htm", ".xhtml", ".shtml", ".php", ".txt", ".xml"}
+_NO_PAGES = (None, Kind.CSV)  # which is data in a folder
 
 
 class SourceError(ConfigError):
@@ -57,13 +59,14 @@ def pages(name: str, user_agent: str) -> Iterator[Source]:
             is_empty = False
             yield source
     if is_empty:
-        raise SourceError(f"{name}: no page of HTML, neither in a file nor in a WARC record")
+        raise SourceError(f"{name}: no page, neither in a file nor in a WARC record")
 
 
 def _is_page(file: Path) -> bool:
-    """Tell whether a file is HTML or an archive by its name."""
+    """Tell whether a file is HTML, a document or an archive by its name."""
     plain = Path(file.name.removesuffix(".gz"))
-    return (plain.suffix.lower() in _HTML or is_archive(file)) and file.is_file()
+    is_page = plain.suffix.lower() in _HTML or by_extension(plain.name) not in _NO_PAGES
+    return (is_page or is_archive(file)) and file.is_file()
 
 
 def _of_file(file: Path) -> Iterator[Source]:

@@ -6,177 +6,110 @@ are parsed as they are unpacked, to a bound, and nothing is held but the text.
 
 from __future__ import annotations
 
+import posixpath
 import re
-import zlib
 from collections import Counter
-from dataclasses import dataclass, field
 from io import BytesIO
-from time import monotonic
-from typing import IO, TYPE_CHECKING, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
-from lxml import etree
-
+from lswc.reading.documents.packed import (
+    BROKEN,
+    PARTS,
+    About,
+    Budget,
+    Enough,
+    Packed,
+    Part,
+    local,
+    path_of,
+)
 from lswc.reading.documents.text import Reference, Text
 from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from lswc.reading.documents.text import Most
 
-MAX_UNPACKED = 50_000_000
-"""Bytes of a document that are unpacked."""
-
-SECONDS = 5.0
-"""After so many no more of a document is read."""
-
-PARTS = 2_000
-"""Slides, or sheets, of which something is read."""
-
-_PIECE = 65_536
-_MAIN = "word/document.xml"
-_SLIDE = re.compile(r"ppt/slides/slide(\d{1,6})\.xml")
-_SHEET = re.compile(r"xl/worksheets/sheet(\d{1,6})\.xml")
+_DOCUMENT = "word/document.xml"
+_PRESENTATION = "ppt/presentation.xml"
+_WORKBOOK = "xl/workbook.xml"
+_NOTES = ("footnotes", "endnotes")
+_SLIDE = re.compile(r"ppt/slides/slide(\d{0,6})\.xml")
+_SHEET = re.compile(r"xl/worksheets/sheet(\d{0,6})\.xml")
 _FIELD = re.compile(r"\bHYPERLINK\s+\"([^\"]{1,2000})\"")
+_FORMULA = re.compile(r"\bHYPERLINK\s{0,9}\(\s{0,9}\"([^\"]{1,2000})\"", re.IGNORECASE)
 _LONGEST = 2_000  # characters of a linked text
+_MOST_SHARED = 1_000_000  # texts of an Excel file
+_LONGEST_NUMBER = 10  # digits, of a shared text
+# What says again what its alternative has said, and what was moved elsewhere, or deleted.
+_LEFT_OUT = frozenset({"Fallback", "moveFrom", "del"})
+_SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_WITH_ATTRIBUTES = frozenset({"lang", "vanish", "hyperlink", "fldSimple"})
+_FALSE = frozenset({"0", "false", "off"})
 _COMPLEX = re.compile("[\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _EAST_ASIAN = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
 
-class _Enough(Exception):
-    """As much was read as is wanted."""
-
-
-class _Refused(Exception):
-    """A part isn't read further."""
-
-
-class _Part:
-    """What lxml tells of a part as it parses it."""
-
-    def doctype(self, *_: str | None) -> None:
-        """Refuse what declares entities: neither format has any."""
-        raise _Refused
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take the start of an element."""
-
-    def end(self, tag: str) -> None:
-        """Take its end."""
-
-    def data(self, data: str) -> None:
-        """Take text; in pieces of any size."""
-
-    def close(self) -> None:
-        """Take the end of the part."""
-
-
-@dataclass
-class Budget:
-    """The bytes that may still be unpacked of a document, and until when."""
-
-    left: int = field(default_factory=lambda: MAX_UNPACKED)
-    end: float = field(default_factory=lambda: monotonic() + SECONDS)
-
-    def pieces(self, part: IO[bytes]) -> Iterator[bytes]:
-        """Yield a part as it is unpacked, until the budget is used up."""
-        while not self.is_used and (piece := part.read(_PIECE)):
-            self.left -= len(piece)
-            yield piece
-
-    @property
-    def is_used(self) -> bool:
-        """Whether no more may be read."""
-        return self.left <= 0 or monotonic() >= self.end
-
-
-class _Packed(NamedTuple):
-    """A document as it is packed, and what may be read of it."""
-
-    archive: ZipFile
-    most: Most
-    budget: Budget
-
-    def parse(self, name: str, target: _Part) -> bool:
-        """Let lxml tell a target of a part; return whether that isn't all that there was."""
-        parser = etree.XMLParser(
-            target=target, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
-            remove_pis=True,
-        )  # fmt: skip
-        try:
-            with self.archive.open(name) as part:
-                for piece in self.budget.pieces(part):
-                    parser.feed(piece)
-            if not self.budget.is_used:
-                parser.close()
-        except (KeyError, _Enough, _Refused, *BROKEN):
-            return True
-        return self.budget.is_used
-
-    def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return the relationships of a part, by their ids: type and target."""
-        folder, _, last = name.rpartition("/")
-        found = _Relations()
-        self.parse(f"{folder}/_rels/{last}.rels".lstrip("/"), found)
-        return found.of
-
-    def links(self, name: str) -> dict[str, str]:
-        """Return what a part links to, by the ids of the relationships."""
-        found = self.relations(name)
-        return {id_: to for id_, (type_, to) in found.items() if type_ == "hyperlink"}
-
-    def numbered(self, pattern: re.Pattern[str]) -> list[str]:
-        """Return the names of parts that a pattern finds, by their number there."""
-        found = {name: pattern.fullmatch(name) for name in self.archive.namelist()}
-        numbers = {name: int(match[1]) for name, match in found.items() if match}
-        return sorted(numbers, key=numbers.__getitem__)[:PARTS]
-
-
-def read(kind: Kind, body: bytes, most: Most) -> Text:
+def read(kind: Kind, body: bytes, most: Most, budget: Budget | None = None) -> Text:
     """Return what a document says: as far as it is neither broken nor encrypted."""
     try:
         with ZipFile(BytesIO(body)) as archive:
-            found = _READ[kind](_Packed(archive, most, Budget()))
+            found = _READ[kind](Packed(archive, most, budget or Budget()))
     except (ValueError, OverflowError, *BROKEN):
         return Text()
     return found.completed(most)
 
 
-def _word(packed: _Packed) -> Text:
-    package = packed.relations("")
-    main = next((t for type_, t in package.values() if type_ == "officeDocument"), _MAIN)
-    main, about = main.lstrip("/"), _About()
-    links = packed.links(main)
+def _word(packed: Packed) -> Text:
+    main, about = packed.main(_DOCUMENT), About()
+    relations, links = packed.relations(main), packed.links(main)
     packed.parse("docProps/core.xml", about)
-    content = _Word(packed.most, links)
+    folder = posixpath.dirname(main)
+    chunks = {
+        id_: path_of(folder, to)
+        for id_, (type_, to) in relations.items() if type_ == "aFChunk"
+    }  # fmt: skip
+    content = _Document(packed, links, chunks)
     is_cut = packed.parse(main, content)
-    return content.found(about, content.declared, is_cut)
+    for type_, to in relations.values():
+        if type_ in _NOTES and not is_cut:
+            name = path_of(folder, to)
+            content.begin_part(packed.links(name))
+            is_cut |= packed.parse(name, content)
+    return content.found(about, content.declared, is_cut or content.is_cut)
 
 
-def _slides(packed: _Packed) -> Text:
-    about, content = _About(), _Slides(packed.most, {})
+def _slides(packed: Packed) -> Text:
+    about, content = About(), _Slides(packed.most, {})
     packed.parse("docProps/core.xml", about)
-    is_cut = False
-    for name in packed.numbered(_SLIDE):
+    names = packed.ordered(packed.main(_PRESENTATION), "sldId", _SLIDE)
+    is_cut = len(names) > PARTS
+    for name in names[:PARTS]:
         content.link_all(packed.links(name))
         is_cut |= packed.parse(name, content)
     return content.found(about, content.declared, is_cut)
 
 
-def _sheets(packed: _Packed) -> Text:
-    about, content = _About(), _Sheets(packed.most, {})
+def _sheets(packed: Packed) -> Text:
+    about, shared = About(), _Shared(packed.most)
     packed.parse("docProps/core.xml", about)
-    shared = "xl/sharedStrings.xml"  # which some writers leave out
-    is_cut = shared in packed.archive.namelist() and packed.parse(shared, content)
-    for name in packed.numbered(_SHEET):
+    main = packed.main(_WORKBOOK)
+    part = posixpath.join(posixpath.dirname(main), "sharedStrings.xml")
+    # Some writers leave it out.
+    is_cut = part in packed.archive.namelist() and packed.parse(part, shared)
+    names = packed.ordered(main, "sheet", _SHEET)
+    content = _Sheets(packed.most, shared.texts)
+    is_cut |= len(names) > PARTS
+    for name in names[:PARTS]:
         content.link_all(packed.links(name))
         is_cut |= packed.parse(name, content)
     return content.found(about, "", is_cut)
 
 
-def _open(packed: _Packed) -> Text:
-    content, about, styles = _Open(packed.most), _About(), _Styles()
+def _open(packed: Packed) -> Text:
+    content, about, styles = _Open(packed.most), About(), _Styles()
     is_cut = packed.parse("content.xml", content)
     packed.parse("meta.xml", about)
     packed.parse("styles.xml", styles)
@@ -190,47 +123,8 @@ _READ = {
     Kind.WORD: _word, Kind.POWERPOINT: _slides, Kind.EXCEL: _sheets, Kind.OPENDOCUMENT: _open,
 }  # fmt: skip
 
-# A part that is packed in a way unknown, or encrypted, is a NotImplementedError or RuntimeError.
-BROKEN = (etree.LxmlError, BadZipFile, EOFError, OSError, RuntimeError, zlib.error)
 
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
-
-
-class _Relations(_Part):
-    """The relationships of a part, by their ids: type and target (ECMA-376-2 §6.5.3)."""
-
-    def __init__(self) -> None:
-        self.of: dict[str, tuple[str, str]] = {}
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if _local(tag) == "Relationship" and len(self.of) < 10_000:
-            type_ = attributes.get("Type", "").rpartition("/")[2]
-            self.of[attributes.get("Id", "")] = type_, attributes.get("Target", "")
-
-
-class _About(_Part):
-    """The title and the language in a document's metadata (Dublin Core)."""
-
-    def __init__(self) -> None:
-        self.title = self.language = ""
-        self._within = ""
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._within = _local(tag)
-
-    def end(self, tag: str) -> None:
-        self._within = ""
-
-    def data(self, data: str) -> None:
-        if self._within == "title" and len(self.title) < _LONGEST:
-            self.title += data
-        elif self._within == "language" and len(self.language) < _LONGEST:
-            self.language += data
-
-
-class _Content(_Part):
+class _Content(Part):
     """The text of a document, a paragraph a line, and its links."""
 
     def __init__(self, most: Most) -> None:
@@ -247,7 +141,7 @@ class _Content(_Part):
         """What was read so far, without blank lines."""
         return "\n".join(filter(None, map(str.strip, "".join(self._text).splitlines())))
 
-    def found(self, about: _About, declared: str, is_cut: bool) -> Text:
+    def found(self, about: About, declared: str, is_cut: bool) -> Text:
         """Return what was read, and what else is said of it; ``declared`` is a language."""
         declared = about.language or declared
         return Text(
@@ -263,7 +157,7 @@ class _Content(_Part):
         self._text.append(text)
         self._size += len(text)
         if self._size > self._most.text:
-            raise _Enough
+            raise Enough
 
     def _begin_link(self, target: str) -> None:
         self._link, self._link_begin = target, len(self._text)
@@ -289,7 +183,8 @@ class _Word(_Content):
         self.tags: Counter[str] = Counter()
         self._links = links
         self._within = ""
-        self._fallback = 0
+        self._left_out = 0
+        self._is_hidden = False
         self._run: dict[str, str] = {}
         self._field = ""
 
@@ -298,47 +193,65 @@ class _Word(_Content):
         """The language that is declared of most letters."""
         return next((tag for tag, _ in self.tags.most_common(1)), "")
 
+    def begin_part(self, links: Mapping[str, str]) -> None:
+        """Go on with another part, which has links of its own."""
+        self._links, self._within, self._field = links, "", ""
+        self._left_out, self._is_hidden = 0, False
+
     def link_all(self, links: Mapping[str, str]) -> None:
         """Take the links of a part."""
         for target in links.values():
             self._refer(target)
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        name = _local(tag)
+        name = local(tag)
         self._within = name
-        if name == "Fallback":  # says again what its alternative has said
-            self._fallback += 1
+        if name in _LEFT_OUT:
+            self._left_out += 1
         elif name == "r":
-            self._run = {}
-        elif name == "lang":
-            self._run = {_local(key): value for key, value in attributes.items()}
-        elif name in ("tab", "br", "cr"):
-            self._add("\t" if name == "tab" else "\n")
+            self._run, self._is_hidden = {}, False
+        elif name in _SIGNS:
+            self._say(_SIGNS[name])
+        elif name in _WITH_ATTRIBUTES:
+            self._take(name, {local(key): value for key, value in attributes.items()})
+
+    def _take(self, name: str, of: dict[str, str]) -> None:
+        if name == "lang":
+            self._run = of
+        elif name == "vanish":
+            self._is_hidden = of.get("val", "true") not in _FALSE
         elif name == "hyperlink":
-            of = {_local(key): value for key, value in attributes.items()}
             self._begin_link(self._links.get(of.get("id", ""), ""))
         elif name == "fldSimple":
-            of = {_local(key): value for key, value in attributes.items()}
             self._refer_field(of.get("instr", ""))
 
     def end(self, tag: str) -> None:
-        name = _local(tag)
+        name = local(tag)
         self._within = ""
-        if name == "Fallback":
-            self._fallback -= 1
+        if name in _LEFT_OUT:
+            self._left_out -= 1
+        elif name == "r":
+            self._is_hidden = False
         elif name == "p":
             self._add("\n")
+            self._is_hidden = False  # of its mark
             self._refer_field(self._field)
             self._field = ""
+        elif name == "pPr":
+            self._is_hidden = False
         elif name == "hyperlink":
             self._end_link()
 
     def data(self, data: str) -> None:
-        if self._within == "t" and not self._fallback:
-            self._add(data)
+        if self._within == "t":
+            self._say(data)
             self._count(data)
         elif self._within == "instrText" and len(self._field) < _LONGEST:
             self._field += data
+
+    def _say(self, text: str) -> None:
+        if not (self._left_out or self._is_hidden):
+            self._add(text)
 
     def _refer_field(self, instructions: str) -> None:
         for target in _FIELD.findall(instructions[: 2 * _LONGEST]):
@@ -355,38 +268,118 @@ class _Word(_Content):
             self.tags[tag] += len(text)
 
 
+class _Document(_Word):
+    """A Word document with the files in it, whose text stands where they do (§17.17.2)."""
+
+    def __init__(self, packed: Packed, links: Mapping[str, str], chunks: Mapping[str, str]) -> None:
+        super().__init__(packed.most, links)
+        self.is_cut = False
+        self._packed, self._chunks = packed, chunks
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        super().start(tag, attributes)
+        if local(tag) == "altChunk":
+            ids = (value for key, value in attributes.items() if local(key) == "id")
+            if name := self._chunks.get(next(ids, "")):
+                self._say_all(name)
+
+    def _say_all(self, name: str) -> None:
+        # Not above: most documents have no others in them.
+        from lswc.reading.documents import parts
+
+        packed = self._packed
+        if packed.budget.is_used:
+            self.is_cut = True
+            return
+        try:
+            with packed.archive.open(name) as part:
+                content = b"".join(packed.budget.pieces(part))
+        except (KeyError, *BROKEN):
+            self.is_cut = True
+            return
+        found = parts.read(content, name, packed.most, packed.budget)
+        self.is_cut |= found.is_cut
+        self._say(f"{found.text}\n")
+        for reference in found.references:
+            self._refer(*reference)
+
+
 class _Slides(_Word):
     """The slides of a PowerPoint file: DrawingML (§21.1.2)."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         super().start(tag, attributes)
-        if _local(tag) == "rPr" and (lang := attributes.get("lang")):
+        if local(tag) == "rPr" and (lang := attributes.get("lang")):
             self._run = dict.fromkeys(("val", "bidi", "eastAsia"), lang)
 
 
-class _Sheets(_Word):
-    """The texts of an Excel file: shared, in their cells, or of formulas (§18.4.8, §18.3.1)."""
+class _Shared(_Content):
+    """The texts that the cells of an Excel file share, by their numbers (§18.4.8)."""
 
-    _sounds = 0
-    _is_text = False  # of a cell, what its formula gives
+    def __init__(self, most: Most) -> None:
+        super().__init__(most)
+        self.texts: list[str] = []
+        self._sounds = 0
+        self._within = ""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._within = local(tag)
+        self._sounds += self._within == "rPh"  # how a text is read aloud
+
+    def end(self, tag: str) -> None:
+        name = local(tag)
+        self._within = ""
+        self._sounds -= name == "rPh"
+        if name == "si":
+            self.texts.append("".join(self._text))
+            self._text = []
+            if len(self.texts) > _MOST_SHARED:
+                raise Enough
+
+    def data(self, data: str) -> None:
+        if self._within == "t" and not self._sounds:
+            self._text.append(data)
+
+
+class _Sheets(_Word):
+    """The texts of an Excel file, in the order of its cells (§18.3.1.4): shared, or their own."""
+
+    def __init__(self, most: Most, shared: list[str]) -> None:
+        super().__init__(most, {})
+        self._shared = shared
+        self._sounds = 0
+        self._type = ""  # of a cell
+        self._value = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         super().start(tag, attributes)
-        name = _local(tag)
-        self._sounds += name == "rPh"  # how a text is read aloud
+        name = local(tag)
+        self._sounds += name == "rPh"
         if name == "c":
-            self._is_text = attributes.get("t") == "str"
+            self._type, self._value = attributes.get("t", ""), ""
 
     def end(self, tag: str) -> None:
         super().end(tag)
-        name = _local(tag)
+        name = local(tag)
         self._sounds -= name == "rPh"
-        if name in ("si", "is") or (name == "v" and self._is_text):
+        if name == "v" and self._type == "s":
+            number = self._value.strip()
+            if number.isdecimal() and len(number) < _LONGEST_NUMBER:
+                self._add("".join(self._shared[int(number) : int(number) + 1]) + "\n")
+        elif name == "is" or (name == "v" and self._type == "str"):
             self._add("\n")
+        elif name == "f":
+            for target in _FORMULA.findall(self._field[: 2 * _LONGEST]):
+                self._refer(target)
+            self._field = ""
 
     def data(self, data: str) -> None:
-        if self._within == "v" and self._is_text:
+        if self._within == "v" and self._type == "str":
             self._add(data)
+        elif self._within == "f" and len(self._field) < _LONGEST:
+            self._field += data
+        elif self._within == "v" and len(self._value) < _LONGEST_NUMBER:
+            self._value += data
         elif not self._sounds:
             super().data(data)
 
@@ -400,7 +393,7 @@ class _Open(_Content):
         self._left_out = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        name = _local(tag)
+        name = local(tag)
         if name in ("annotation", "tracked-changes"):
             self._left_out += 1
         elif name in ("p", "h"):
@@ -408,11 +401,11 @@ class _Open(_Content):
         elif name in ("s", "tab", "line-break"):
             self._add("\n" if name == "line-break" else " ")
         elif name == "a":
-            of = {_local(key): value for key, value in attributes.items()}
+            of = {local(key): value for key, value in attributes.items()}
             self._begin_link(of.get("href", ""))
 
     def end(self, tag: str) -> None:
-        name = _local(tag)
+        name = local(tag)
         if name in ("annotation", "tracked-changes"):
             self._left_out -= 1
         elif name in ("p", "h"):
@@ -426,7 +419,7 @@ class _Open(_Content):
             self._add(data)
 
 
-class _Styles(_Part):
+class _Styles(Part):
     """The languages of an OpenDocument file's default style, by the script of the text."""
 
     def __init__(self) -> None:
@@ -434,15 +427,15 @@ class _Styles(_Part):
         self._is_default = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        name = _local(tag)
+        name = local(tag)
         if name == "default-style":
             self._is_default = True
         elif name == "text-properties" and self._is_default:
-            of = {_local(key): value for key, value in attributes.items()}
+            of = {local(key): value for key, value in attributes.items()}
             for key in ("language", "language-complex", "language-asian"):
                 if of.get(key, "none") != "none":
                     self.languages.setdefault(key, of[key])
 
     def end(self, tag: str) -> None:
-        if _local(tag) == "default-style":
+        if local(tag) == "default-style":
             self._is_default = False

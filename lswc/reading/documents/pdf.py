@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
+from contextlib import suppress
 from itertools import islice
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from lswc.reading.documents.spelling import WEIGHT, forbidden
 from lswc.reading.documents.text import Reference, Text, legible
 
 if TYPE_CHECKING:
@@ -22,17 +24,25 @@ _PATIENCE = 4  # times the seconds of CPU, where others use the machine too
 _PAGES = 2_000
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text
 _SAMPLE = 200  # glyphs of a page
+_EXAMINED = 4_000  # characters of a page whose font names no letters
+_CERTAIN, _LEAST_LETTERS, _MOST_FORBIDDEN = 0.9, 60, 0.02
+_SPELLED = frozenset({"th", "lo", "vi"})
 _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
 _HYPHEN = re.compile("(?:[\x02\ufffe]|\xad(?=\r?\n))\r?\n?")
-# Marks where no letter is that they could be of.
-_MISPLACED = re.compile(
-    r"(?:^|[\s!-~])"
-    "[\u093a-\u093c\u093e-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
-    "\u102b-\u103e\u17b6-\u17d3]",
-    re.MULTILINE,
+# Sara am of Thai and Lao is drawn as a ring and a vowel; Word calls the ring a blank, others call
+# it the whole. A tone's mark comes before it, and after a vowel above or below its letter.
+_SARA_AM = re.compile(
+    "(?<=[\u0e01-\u0e2e\u0e80-\u0eaf\u0edc-\u0edf])([\u0e48-\u0e4b\u0ec8-\u0ecb]?)"
+    "[ \u0e4d\u0ecd\u0e33\u0eb3]([\u0e48-\u0e4b\u0ec8-\u0ecb]?)([\u0e32\u0eb2])"
 )
+_TONE_FIRST = re.compile(
+    "([\u0e48-\u0e4c\u0ec8-\u0ecc])([\u0e31\u0e34-\u0e3a\u0eb1\u0eb4-\u0ebc])"
+    "|([\u0e33\u0eb3])([\u0e48-\u0e4b\u0ec8-\u0ecb])"
+)
+_VOWEL_AA = re.compile("[\u0e32\u0eb2]")
+_FEW = 2  # letters that may stand alone in a line, as before a sara am
 # A glyph of both has the lower code point in many a font's map: U+2F47 for U+65E5.
 _RADICALS = {n: normalize("NFKC", chr(n)) for n in range(0x2E80, 0x2FE0)}
 # Scripts whose lines go on in the next without a blank.
@@ -58,17 +68,22 @@ def read(body: bytes, most: Most) -> Text:
 
 
 def _document(document: PdfDocument, most: Most) -> Text:
+    from pypdfium2 import PdfiumError
+
     texts: list[str] = []
     references: list[Reference] = []
-    size, unread, shown, sure = 0, 0, 0, 0
+    with suppress(PdfiumError):  # then the page is read without what its fields hold
+        document.init_forms()
+    size, unread, shown, sure, read = 0, 0, 0, 0, 0
     end, latest = process_time() + most.seconds, monotonic() + _PATIENCE * most.seconds
     number = len(document)
     for index in range(min(number, _PAGES)):
         if size > most.text or process_time() > end or monotonic() > latest:
             break
         page = _page(document, index, most.links + 1)
-        texts.append(paragraphs(page.text))
-        size += len(page.text)
+        texts += (paragraphs(page.text), page.filled)
+        size += len(page.text) + len(page.filled)
+        read += 1
         shown += page.shown
         sure += page.sure
         taken = page.links[: max(0, most.links - len(references))]
@@ -80,15 +95,19 @@ def _document(document: PdfDocument, most: Most) -> Text:
         lang=_language(document),
         references=tuple(references),
         unread=unread,
-        is_cut=len(texts) < number,
+        is_cut=read < number,
         quality=round(sure / shown, 3) if shown else None,
     )
 
 
 class _Page(NamedTuple):
-    """A page's text and links; of so many letters ``shown`` so many are ``sure``."""
+    """A page's text and links; of so many letters ``shown`` so many are ``sure``.
+
+    ``filled`` is what its fields hold, and what was written on it.
+    """
 
     text: str = ""
+    filled: str = ""
     links: Sequence[Reference] = ()
     shown: int = 0
     sure: int = 0
@@ -98,6 +117,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
     """Return what a page says; nothing of a broken one."""
     from pypdfium2 import PdfiumError
 
+    from lswc.reading.documents.pdf_annotations import filled
     from lswc.reading.documents.pdf_content import in_order
 
     try:
@@ -107,12 +127,15 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
     try:
         text = page.get_textpage()
         links, shown = list(islice(_links(document, page, text), most)), text.count_chars()
+        written = "\n".join(filled(document, page))
         if not _is_named(text):
-            return _Page(links=links, shown=shown)
+            seen = text.get_text_bounded().translate(_RADICALS)
+            return _Page(seen if _is_certain(seen) else "", written, links, shown)
         found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
+        found = with_sara_am(found)
         if not legible(found):
-            return _Page(links=links, shown=shown)
-        return _Page(found, links, shown, max(0, shown - len(_MISPLACED.findall(found))))
+            return _Page("", written, links, shown)
+        return _Page(found, written, links, shown, max(0, shown - WEIGHT * forbidden(found)))
     except PdfiumError:
         return _Page()
     finally:
@@ -127,6 +150,49 @@ def _is_named(text: PdfTextPage) -> bool:
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
     return bool(2 * unnamed <= len(sample))
+
+
+def _is_certain(text: str) -> bool:
+    """Tell whether a text can hardly be other letters than it seems, though no font says so.
+
+    Glyphs of which only the numbers are known make no words. In a script that one language has any
+    letters do: then the rules of its spelling must be strict enough to tell.
+    """
+    from lswc.language.shares import measure
+
+    sample = text[:_EXAMINED]
+    if not legible(sample):
+        return False
+    found = measure(sample)
+    best = max(found.shares, key=found.shares.__getitem__, default="")
+    is_sure = min(found.shares.get(best, 0.0), found.certainty.get(best, 0.0)) >= _CERTAIN
+    is_known = best not in found.told or best in _SPELLED
+    return (
+        is_sure
+        and is_known
+        and found.total >= _LEAST_LETTERS
+        and WEIGHT * forbidden(sample) <= _MOST_FORBIDDEN * found.total
+    )
+
+
+def with_sara_am(text: str) -> str:
+    """Return a text whose marks of Thai and Lao are in Unicode's order, and sara am is a letter."""
+    text = _TONE_FIRST.sub(r"\2\1\4\3", text)
+    if not _VOWEL_AA.search(text):
+        return text
+    lines = text.splitlines()
+    return "\n".join(line if _is_spaced(line) else _SARA_AM.sub(_composed, line) for line in lines)
+
+
+def _is_spaced(line: str) -> bool:
+    """Tell whether a line is set with room between its letters, as headings are."""
+    words = line.split()
+    alone = sum(len(word) == 1 for word in words)
+    return alone > max(_FEW, len(words) // 2)
+
+
+def _composed(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2]}{chr(ord(found[3]) + 1)}"
 
 
 def paragraphs(text: str) -> str:

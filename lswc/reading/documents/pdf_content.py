@@ -1,9 +1,11 @@
 """Text of a PDF's page with the letters that its author says, and each mark at its letter.
 
 PDFium puts what is drawn in a line in the order of places. A mark that begins before its letter is
-moved away from it; what a PDF says by ActualText of some glyphs (ISO 32000-2 §14.9.4) is given
-again once others come between them; and blanks are seen where a mark is narrower than its letter.
-Here a mark stays with the letter that was drawn before it, and ActualText is taken once.
+moved away from it, and marks that are drawn after all letters of a line end it; what a PDF says by
+ActualText of some glyphs (ISO 32000-2 §14.9.4) is given again once others come between them; and
+blanks are seen where a mark is narrower than its letter.
+Here a mark stays with the letter that was drawn before it, or else with the one that it is drawn
+over, and ActualText is taken once.
 
 Importing this loads PDFium.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect_right
 from ctypes import addressof
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
@@ -19,7 +22,7 @@ from unicodedata import category
 from pypdfium2 import raw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from pypdfium2 import PdfPage, PdfTextPage
@@ -37,23 +40,41 @@ _NEXT_LINE = 0.6  # of the size of the letters
 _BLANK = 0.15  # of it: from the edge of a letter to where the next is put
 _GAP = 0.2  # the same, where no blank is drawn
 _WIDE_GAP = 0.8  # East Asian signs have room around them
+_BEYOND = 0.5  # the same, to what is drawn over a letter
 _CLUSTER = 5  # letters that may share a place
+_AA = {"\u0e32": "\u0e4d", "\u0eb2": "\u0ecd"}  # a vowel, and the ring that makes it sara am
 _BLANKS = frozenset({0x20, 0x0D, 0x0A})
 
 
 class _Piece(NamedTuple):
-    """A text drawn at once: where it begins and ends, its line, and the size of its letters."""
+    """A text drawn at once: where it begins and ends, its line, and the size of its letters.
+
+    ``middle`` is that of what is seen of it, ``origins`` says where each of its letters is put.
+    """
 
     text: str
     at: float
     right: float
     line: float
     size: float
+    middle: float = 0.0
+    origins: Sequence[float] = ()
 
     @property
     def goes_on(self) -> bool:
         """Whether it is of the letter before it."""
         return not self.text or category(self.text[0]).startswith("M")
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it is marks without an extent of their own."""
+        return bool(self.text) and all(_is_mark(ord(sign)) for sign in self.text)
+
+    @property
+    def last(self) -> float:
+        """Where its last letter begins."""
+        letters = [at for at, sign in zip(self.origins, self.text, strict=False) if _is_base(sign)]
+        return letters[-1] if letters else self.at
 
 
 def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
@@ -65,7 +86,8 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
     said = [actual.of(one) for one in objects]
     if len(objects) > MOST or not (actual.found or _MARKED.search(plain)):
         return plain
-    runs, measure = _runs(text), _Measure()
+    runs = _runs(text)
+    measure = _Measure(any(_is_mark(codes[0]) for own in runs.values() for _, codes in own))
     pieces: list[_Piece] = []
     for one, instead in zip(objects, said, strict=True):
         whole = measure.whole(one)
@@ -75,12 +97,21 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
         if instead is not None:
             pieces.append(whole._replace(text=instead))
         elif len(own) == 1:
-            pieces.append(whole._replace(text=_joined(own[0][1])))
+            pieces.append(whole._replace(**measure.letters(text, *own[0])))
         elif own:
             pieces += [measure.part(text, whole, first, codes) for first, codes in own]
         elif whole.right <= whole.at:  # nothing is to be seen
             pieces.append(whole._replace(text=" "))
-    return "\n".join(_line(line) for line in _lines(pieces))
+    return "\n".join(_line(_with_marks(line)) for line in _lines(pieces))
+
+
+def _is_mark(code: int) -> bool:
+    """Tell whether a letter is a mark without an extent of its own."""
+    return category(chr(code)) == "Mn"
+
+
+def _is_base(sign: str) -> bool:
+    return not category(sign).startswith("M")
 
 
 def _texts(page: PdfPage) -> Iterator[Any]:
@@ -171,7 +202,8 @@ def _joined(codes: list[int]) -> str:
 class _Measure:
     """Where objects and letters are, by PDFium; a page has thousands, and what it fills is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_marks: bool) -> None:
+        self._has_marks = has_marks  # in strings of their own
         self._matrix, self._size = raw.FS_MATRIX(), ctypes.c_float(0)
         self._edges = tuple(ctypes.c_float(0) for _ in range(4))
         self._box = tuple(ctypes.c_double(0) for _ in range(4))
@@ -185,7 +217,19 @@ class _Measure:
         raw.FPDFTextObj_GetFontSize(one, self._size)
         raw.FPDFPageObj_GetBounds(one, *self._edges)
         height = abs(self._size.value * matrix.d) or 1.0
-        return _Piece("", matrix.e, self._edges[2].value, matrix.f, height)
+        left, _, right, _ = (edge.value for edge in self._edges)
+        return _Piece("", matrix.e, right, matrix.f, height, (left + right) / 2)
+
+    def letters(self, text: PdfTextPage, first: int, codes: list[int]) -> dict[str, Any]:
+        """Return what a run says, and where its letters are put."""
+        written, (x, y) = _joined(codes), self._box[:2]
+        if not self._has_marks or len(written) != len(codes):
+            return {"text": written}
+        origins = []
+        for place in range(first, first + len(codes)):
+            raw.FPDFText_GetCharOrigin(text, place, x, y)
+            origins.append(x.value)
+        return {"text": written, "origins": origins}
 
     def part(self, text: PdfTextPage, whole: _Piece, first: int, codes: list[int]) -> _Piece:
         """Return one of several runs of an object."""
@@ -193,7 +237,7 @@ class _Measure:
         raw.FPDFText_GetCharOrigin(text, first, at, line)
         begin, last = at.value, first + len(codes)
         right = max(self._right(text, place) for place in range(max(first, last - _CLUSTER), last))
-        return whole._replace(text=_joined(codes), at=begin, right=right)
+        return whole._replace(at=begin, right=right, **self.letters(text, first, codes))
 
     def _right(self, text: PdfTextPage, place: int) -> float:
         raw.FPDFText_GetCharBox(text, place, *self._box)  # left, right, bottom, top
@@ -212,6 +256,53 @@ def _lines(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
         yield line
 
 
+def _with_marks(line: list[_Piece]) -> list[_Piece]:
+    """Return the pieces of a line with marks in the piece that they are drawn over.
+
+    What is over the last letter before it, or after it, stays where it is.
+    """
+    if not any(piece.is_mark for piece in line):
+        return line
+    bases = sorted((one.at, n) for n, one in enumerate(line) if one.origins and not one.is_mark)
+    over: dict[int, list[tuple[int, str]]] = {}
+    kept: list[int] = []
+    begin, end = 0.0, -1.0  # of the last letter before it
+    for number, piece in enumerate(line):
+        place = None
+        if piece.is_mark and not begin <= piece.middle <= end:
+            place = _place_under(line, bases, piece)
+        if place is not None:
+            over.setdefault(place[0], []).append((place[1], piece.text))
+            continue
+        kept.append(number)
+        if not piece.goes_on and piece.text.strip():
+            begin, end = piece.last, piece.right + _BEYOND * piece.size
+    return [_marked(line[number], over.get(number, [])) for number in kept]
+
+
+def _place_under(
+    line: list[_Piece], bases: list[tuple[float, int]], mark: _Piece
+) -> tuple[int, int] | None:
+    """Return which piece a mark is drawn over, and after which of its letters it is read."""
+    after = bisect_right(bases, (mark.middle, len(line)))
+    for _, number in reversed(bases[max(0, after - _CLUSTER) : after]):
+        piece = line[number]
+        if mark.middle <= piece.right:
+            place = bisect_right(piece.origins, mark.middle)
+            while place < len(piece.text) and not _is_base(piece.text[place]):
+                place += 1
+            return number, place
+    return None
+
+
+def _marked(piece: _Piece, marks: list[tuple[int, str]]) -> _Piece:
+    """Return a piece with marks after its letters."""
+    signs = list(piece.text)
+    for place, mark in marks:
+        signs[max(0, place - 1)] += mark
+    return piece._replace(text="".join(signs)) if marks else piece
+
+
 def _line(pieces: list[_Piece]) -> str:
     """Return the text of a line, with blanks where there is room for one."""
     clusters: list[list[_Piece]] = []
@@ -221,12 +312,14 @@ def _line(pieces: list[_Piece]) -> str:
         else:
             clusters.append([piece])
     clusters.sort(key=lambda cluster: cluster[0].at)
-    out, right, is_drawn = "", 0.0, False
+    out, right, blank, is_drawn = "", 0.0, 0.0, False
     for cluster in clusters:
         text, first = "".join(piece.text for piece in cluster), cluster[0]
         if text == " ":
-            is_drawn = True
+            is_drawn, blank = True, first.at
             continue
+        if is_drawn and text[0] in _AA and first.at - blank < _BLANK * first.size:
+            text = _AA[text[0]] + text  # what is drawn there without an extent is no blank
         if out and out[-1] != " " and text[:1] != " ":
             is_close = _EAST_ASIAN.match(text) and _EAST_ASIAN.match(out[-1])
             room = _BLANK if is_drawn else _WIDE_GAP if is_close else _GAP

@@ -25,6 +25,14 @@ _FONT = re.compile(rb"\\f(\d{1,5})(?:\\(?!f\d)|[^\\;{}]){0,200}?\\fcharset(\d{1,
 _BEGINS = re.compile(rb"(?=\{\\field|HYPERLINK)")
 _LINK = re.compile(rb"HYPERLINK\s{1,9}\"([^\"\\{}\r\n]{1,2000})\"")
 _TITLE = re.compile(rb"\{\\title ([^{}]{1,2000})\}")
+_HIDDEN = re.compile(rb"\\(?:deleted|v)(?![a-z0-9-])")
+_TOKEN = re.compile(
+    rb"(?P<open>\{)|(?P<close>\})|\\(?P<word>[a-z]{1,40})(?P<value>-?\d{1,10})? ?"
+    rb"|(?P<text>\\'..|\\.|[^\\{}]++|\\)",
+    re.DOTALL,
+)
+_HIDES = frozenset({b"deleted", b"v"})
+_SHOWN = frozenset({b"u", b"tab", b"line", b"par", b"cell", b"row"})
 _HEAD = b"{\\rtf1\\ansi "
 
 
@@ -35,6 +43,8 @@ def read(body: bytes, most: Most) -> Text:
     plain = _PICTURE.sub(b"", body)
     is_cut = len(plain) > MAX_SIZE
     plain = plain[:MAX_SIZE]
+    if _HIDDEN.search(plain):
+        plain = _shown(plain)
     targets = [Reference(one.decode("latin-1")) for one in _LINK.findall(plain)]
     try:
         text = rtf_to_text(_harmless(plain).decode("latin-1"), errors="replace")
@@ -50,6 +60,27 @@ def read(body: bytes, most: Most) -> Text:
         unread=max(0, len(targets) - most.links),
         is_cut=is_cut,
     ).completed(most)
+
+
+def _shown(plain: bytes) -> bytes:
+    """Return a document without what was deleted while changes were tracked, or is hidden."""
+    out: list[bytes] = []
+    hidden: list[frozenset[bytes]] = [frozenset()]  # by what, in each group that is open
+    for token in _TOKEN.finditer(plain):
+        word = token["word"]
+        if token["open"]:
+            hidden.append(hidden[-1])
+        elif token["close"]:
+            hidden[1:] = hidden[1:-1]
+        elif word in _HIDES:
+            is_off = token["value"] == b"0"
+            hidden[-1] = hidden[-1] - {word} if is_off else hidden[-1] | {word}
+            continue
+        elif word == b"plain":
+            hidden[-1] = frozenset()
+        if not (hidden[-1] and (token["text"] or word in _SHOWN)):
+            out.append(token[0])
+    return b"".join(out)
 
 
 def _harmless(plain: bytes) -> bytes:

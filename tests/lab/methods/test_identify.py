@@ -13,11 +13,14 @@ import pytest
 from scrapy.cmdline import execute
 from scrapy.utils.project import get_project_settings
 
+from tests.reading import made
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 THAI = "<title>ข่าว</title><p>นักเรียนไปโรงเรียนทุกวัน และอ่านหนังสือในห้องสมุด<a href=x>หน้าแรก</a>"
+WORDS = "นักเรียนไปโรงเรียนทุกวัน และอ่านหนังสือในห้องสมุด"
 ENGLISH = "<p>The students go to school every day and read the books in the library of the town."
 
 
@@ -63,6 +66,21 @@ def test_files_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert [row[1:3] for row in rows] == [["en", "ascii"], ["th", "windows-874"]]
     assert rows[1][-2:] == ["target", "1/1"]
     assert "image.png" not in out
+
+
+def test_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, body in {
+        "a.pdf": made.pdf([[WORDS]]),
+        "b.docx": made.docx(made.paragraph(WORDS)),
+        "c.epub": made.epub(f"<p>{THAI}</p>"),
+        "d.pdf": made.encrypted_pdf(),
+    }.items():
+        (tmp_path / name).write_bytes(body)
+    code, out, err = identify(capsys, "--lang", "th", "--format", "tsv", tmp_path)
+    told = [line.split("\t")[1] for line in out.splitlines()[1:]]
+    assert (code, told, err) == (0, ["th", "th", "th", "unknown"], "")
+    code, out, _ = identify(capsys, "--lang", "th", "--explain", tmp_path / "a.pdf")
+    assert (code, "th (" in out) == (0, True)
 
 
 def test_a_folder_of_warc_files_and_of_packed_pages(
