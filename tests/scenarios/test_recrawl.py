@@ -53,7 +53,8 @@ def test_what_a_sitemap_says_has_changed_is_visited_first(site: Site) -> None:
         f"<url><loc>{HOST}/b.html</loc><lastmod>2090-01-01</lastmod></url></urlset>",
     )
     site.add("www.one.co.th/deep/x.html", page(THAI + "ฉ"))
-    wanted = {"LSWC_PROFILE": "adaptive", "LSWC_REQUISITES": 1, "LSWC_IN_ORDER": 1}
+    wanted = {"LSWC_PROFILE": "adaptive", "LSWC_EXPERIENCE": "none", "LSWC_REQUISITES": 1}
+    wanted["LSWC_IN_ORDER"] = 1
     assert list(again(site, "without", "first", LSWC_SITEMAPS=0, **wanted))[:2] == ["/", "/a.html"]
     found = again(site, "second", "first", LSWC_SITEMAPS=1, **wanted)
     assert list(found)[:2] == ["/", "/b.html"]
