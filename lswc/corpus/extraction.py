@@ -17,6 +17,7 @@ from lswc.language.variants import variants_of
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
+from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.paragraphs import Text, blocks_of_lines, read
 from lswc.safety.content_types import Kind as PageKind
 
@@ -84,7 +85,7 @@ class Extractor:
         title = self.paragraph(found.title)
         return Extracted(
             page._replace(body=None),
-            title=title.text if title.language == self._target else found.title,
+            title=title.text if title.language == self._target else exact(found.title),
             paragraphs=[self.paragraph(b.text)._replace(kind=b.kind) for b in found.paragraphs],
             letters=letters,
             licence=found.licence,
@@ -97,7 +98,7 @@ class Extractor:
         if page.kind is not PageKind.HTML:
             return self._document(page, body), None
         html = self._decoded(page, body[:LONGEST])
-        found = read(html, page.url)._replace(is_cut=len(body) > LONGEST)
+        found = read(html, page.url, as_written=True)._replace(is_cut=len(body) > LONGEST)
         return found, mark_of(html)
 
     def _document(self, page: Stored, body: bytes) -> Text:
@@ -124,7 +125,7 @@ class Extractor:
     def _paragraph(self, text: str) -> Paragraph:
         told = self._told(text)
         is_wanted = told.language == self._target and self._may_be_variant(told)
-        return told._replace(is_wanted=is_wanted)
+        return told._replace(text=exact(told.text), is_wanted=is_wanted)
 
     def _told(self, text: str) -> Paragraph:
         found = measure(text)

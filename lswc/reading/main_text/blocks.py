@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from lswc.reading.main_text.characters import BREAK, lines, repaired
 from lswc.reading.main_text.marks import Mark, mark_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ _BLOCKS = frozenset(
         "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", *_CODE, *_CELLS, *_HEADINGS,
     }
 )  # fmt: skip
+_READINGS = frozenset({"rt", "rp", "rtc"})
+_LETTERS_DRAWN = re.compile(
+    r"(?:^|[\s_-])(?:wp-)?(?:emoji|emoticon|smiley|gaiji|twemoji)", re.IGNORECASE
+)
+_LONGEST_DRAWN = 16  # characters: an emoji may be a sequence of ten
 _NO_ASCII_LETTER = {sign: None for sign in range(128) if not chr(sign).isalpha()}
 _LETTERS = re.compile(r"(?:[^\W\d_]|[\u0e30-\u0e4e\u0eb0-\u0ecd\u102b-\u103e\u17b4-\u17d3])+")
 _DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]+")
@@ -124,6 +130,16 @@ def weight(text: str) -> float:
     return sum(map(len, _LETTERS.findall(text))) + (_PER_DENSE - 1) * dense
 
 
+def _letter_of(image: LexborNode) -> str:
+    """Return the letter or emoji that an image is drawn for, "" if for none."""
+    said = image.attributes
+    alt = (said.get("alt") or "").strip()
+    if not 0 < len(alt) <= _LONGEST_DRAWN:
+        return ""
+    is_sign = not any(sign.isalnum() or sign.isspace() for sign in alt) and not alt.isascii()
+    return alt if is_sign or _LETTERS_DRAWN.search(said.get("class") or "") else ""
+
+
 class Blocks:
     """Walks a page once, without recursion: hostile pages nest thousands deep.
 
@@ -158,7 +174,7 @@ class Blocks:
                 child = None
             else:
                 element = self._enter(node, tag)
-                child = node.child
+                child = None if tag in _READINGS else node.child
                 if child is None:
                     self._leave(element)
                 else:
@@ -185,6 +201,8 @@ class Blocks:
             self._links += 1
         elif tag == "br":
             self._break()
+        elif tag == "img":
+            self._add(_letter_of(node))
         if self._parts and node.mem_id in self._parts:
             part = self._begin_part(node.mem_id in self._asides)
         return _Open(node, tag, is_link, mark, len(self.found), part)
@@ -212,7 +230,7 @@ class Blocks:
             self._pieces.append("\n")
             return
         self._breaks += 1
-        self._pieces.append(" ")
+        self._pieces.append(BREAK)
         if self._breaks > 1:
             self._end()
 
@@ -255,11 +273,11 @@ class Blocks:
     def _end(self) -> None:
         self._ends += 1
         if not self._is_blank:
-            written = "".join(self._pieces)
+            written = repaired("".join(self._pieces))
             if self._code:
                 text = "\n".join(line.rstrip() for line in written.splitlines()).strip("\n")
             else:
-                text = " ".join(written.split())
+                text = lines(written)
             if text:
                 self._append(text)
         self._is_blank = True

@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
+from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.marks import ROOTS
 
 if TYPE_CHECKING:
@@ -77,9 +78,17 @@ class Text(NamedTuple):
         return [block for block in self.blocks if block.kind in MAIN]
 
 
-def read(html: str, url: str) -> Text:
-    """Return what a page says, each block with its kind. Never fails."""
-    return read_markup(flattened(html.encode("utf-8", "replace"), _BOUNDS), url)
+def read(html: str, url: str, *, as_written: bool = False) -> Text:
+    """Return what a page says, each block with its kind. Never fails.
+
+    ``as_written`` leaves the characters as they are: those of a legacy font are letters of others.
+    """
+    text = read_markup(flattened(html.encode("utf-8", "replace"), _BOUNDS), url)
+    if as_written:
+        return text
+    for block in text.blocks:
+        block.text = exact(block.text)
+    return text._replace(title=exact(text.title))
 
 
 def read_markup(markup: bytes, url: str) -> Text:
