@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from lswc.reading.main_text.characters import BREAK, lines, repaired
+from lswc.reading.main_text.hidden import hidden_in
 from lswc.reading.main_text.marks import Mark, mark_of
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ Kind: TypeAlias = Literal[
     "text", "heading", "code", "table", "title", "caption", "comment", "links", "notice", "repeated"
 ]
 """What a block is. Code has lines; a table's block is a short cell; the title is that of the page
-once more; ``repeated`` is on many pages of its site."""
+once more; ``repeated`` is on many pages of its site, or on the page already."""
 
 MAIN: frozenset[Kind] = frozenset({"text", "heading", "code", "table"})
 """Kinds of a page's own text."""
 
 BESIDE: dict[Mark, Kind] = {
-    "comment": "comment", "links": "links", "notice": "notice", "caption": "caption"
+    "comment": "comment", "links": "links", "notice": "notice", "caption": "caption",
+    "hidden": "notice",
 }  # fmt: skip
 """What the blocks of an element are that is marked as beside the text."""
 
@@ -68,7 +70,7 @@ class Block:
 
     ``letters`` are weighed, and so are those ``linked``: in links, and in labels of controls.
     ``is_aside`` says that the page sets it aside, hides it from readers of screens, or has a link
-    around it. ``level`` is a heading's, from 1 on.
+    around it; ``is_hidden``, that it is shown to nobody. ``level`` is a heading's, from 1 on.
     """
 
     text: str
@@ -77,6 +79,7 @@ class Block:
     linked: float
     is_aside: bool = False
     level: int = 0
+    is_hidden: bool = False
 
     @property
     def is_menu(self) -> bool:
@@ -115,6 +118,7 @@ class _Part(NamedTuple):
     """
 
     is_aside: bool
+    is_hidden: bool
     in_line: bool
     ends: int
     sure: int
@@ -149,10 +153,11 @@ class Blocks:
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._asides = {node.mem_id for node in tree.css(_ASIDES)}
-        self._parts = self._asides | {node.mem_id for node in tree.css(_FORMS)}
+        self._hidden = hidden_in(tree)
+        self._parts = self._asides | self._hidden | {node.mem_id for node in tree.css(_FORMS)}
         self.found: list[Block] = []
         self.boxes: list[Box] = []
-        self._within = 0
+        self._within = self._concealed = 0
         self._sure = 0
         self._pieces: list[str] = []
         self._linked: list[str] = []
@@ -204,7 +209,7 @@ class Blocks:
         elif tag == "img":
             self._add(_letter_of(node))
         if self._parts and node.mem_id in self._parts:
-            part = self._begin_part(node.mem_id in self._asides)
+            part = self._begin_part(node.mem_id)
         return _Open(node, tag, is_link, mark, len(self.found), part)
 
     def _leave(self, element: _Open) -> None:
@@ -234,17 +239,27 @@ class Blocks:
         if self._breaks > 1:
             self._end()
 
-    def _begin_part(self, is_aside: bool) -> _Part:
+    def _begin_part(self, element: int) -> _Part:
         in_line = not self._is_blank
         sizes = self._ends, self._sure, len(self._pieces), len(self._linked)
-        part = _Part(is_aside and not in_line, in_line, *sizes)
+        is_aside, is_hidden = element in self._asides, element in self._hidden
+        part = _Part(is_aside and not in_line, is_hidden, in_line, *sizes)
         self._within += part.is_aside
+        self._concealed += is_hidden and not in_line
         return part
 
     def _end_part(self, part: _Part, begin: int) -> None:
         """Take what is in a form or an aside for a notice, unless there is text in it."""
-        self._within -= part.is_aside
         has_blocks = self._ends > part.ends
+        if part.is_hidden:
+            if part.in_line and not has_blocks:
+                del self._pieces[part.pieces :], self._linked[part.linked :]
+            elif not part.in_line:
+                self._end()
+                self._concealed -= 1
+            self._within -= part.is_aside
+            return
+        self._within -= part.is_aside
         if self._sure > part.sure or (has_blocks and part.in_line):
             return
         for block in self.found[begin:]:
@@ -291,9 +306,10 @@ class Blocks:
         is_aside = self._within > 0
         if self._blocks_linked and not (self._level or self._code) and letters >= LONG_LINKED:
             linked, is_aside = 0.0, True  # the link is around an article's first lines
-        block = Block(text, self._kind(letters), letters, linked, is_aside, self._level)
+        kind, is_hidden = self._kind(letters), self._concealed > 0
+        block = Block(text, kind, letters, linked, is_aside, self._level, is_hidden)
         self.found.append(block)
-        self._sure += block.is_text
+        self._sure += block.is_text and not is_hidden
 
     def _kind(self, letters: float) -> Kind:
         if self._code:
