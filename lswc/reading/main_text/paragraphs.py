@@ -11,12 +11,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
 from lswc.reading.main_text.characters import exact
+from lswc.reading.main_text.licences import licence_of
 from lswc.reading.main_text.marks import ROOTS
 
 if TYPE_CHECKING:
@@ -41,10 +41,6 @@ _SKIPPED = [
     "[hidden]:not(main):not(article):not(section):not(div)",
     "[role=navigation]",
 ]  # fmt: skip
-_LICENCE = (
-    "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href],"
-    " a[href*='//creativecommons.org/licenses/'], a[href*='//creativecommons.org/publicdomain/']"
-)
 
 _OF_SHORT = 0.3  # what a letter of a short block counts, that may be a menu's
 _MOST_BESIDE = 0.5  # of a page's letters in a part beside its text, else it is the text
@@ -99,7 +95,7 @@ def read_markup(markup: bytes, url: str) -> Text:
     tree = LexborHTMLParser(markup)
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
-    licence = _licence(tree, url)
+    licence = licence_of(tree, url)
     for node in tree.css(",".join(_SKIPPED)):
         node.decompose()
     root = tree.body or tree.root
@@ -117,16 +113,6 @@ def blocks_of_lines(text: str) -> list[Block]:
     blocks = [Block(line, "text", weight(line), 0.0) for line in lines]
     judge_by_neighbours(blocks)
     return blocks
-
-
-def _licence(tree: LexborHTMLParser, url: str) -> str | None:
-    """Return the first licence that a page links to as its own, or a Creative Commons one."""
-    for node in tree.css(_LICENCE):
-        try:
-            return (can_ada.parse(url) + (node.attributes.get("href") or "").strip()).href
-        except ValueError:
-            continue
-    return None
 
 
 def _judge(found: list[Block], boxes: Sequence[Box], title: str) -> None:
