@@ -17,6 +17,7 @@ from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
 from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.licences import licence_of
+from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ LEAST_ASIDE = 0.75
 # There is more time than in a crawl: the worst page of 5 MB took 4 s.
 _BOUNDS = Bounds(tags=50_000, size=5_000_000, nesting=1_000)
 
+_LINKED_DATA = "script[type='application/ld+json']"
 _SKIPPED = [
     "script", "style", "template", "svg", "math", "iframe", "object", "canvas",
     "nav", "footer", "select", "button", "textarea", "dialog",
@@ -96,6 +98,7 @@ def read_markup(markup: bytes, url: str) -> Text:
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
     licence = licence_of(tree, url)
+    linked_data = [node.text() for node in tree.css(_LINKED_DATA)[:SCRIPTS]]
     for node in tree.css(",".join(_SKIPPED)):
         node.decompose()
     root = tree.body or tree.root
@@ -104,6 +107,8 @@ def read_markup(markup: bytes, url: str) -> Text:
     blocks = Blocks(tree)
     blocks.read(root)
     _judge(blocks.found, blocks.boxes, name)
+    if not any(block.is_text and block.kind in MAIN for block in blocks.found):
+        blocks.found += blocks_of_lines(article_of(linked_data))
     return Text(name, blocks.found, licence)
 
 
