@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from lswc.reading.main_text.characters import BREAK, lines, repaired
+from lswc.reading.main_text.formulas import DRAWN, tex_of
 from lswc.reading.main_text.hidden import hidden_in
 from lswc.reading.main_text.marks import Mark, mark_of
 
@@ -54,6 +55,7 @@ _BLOCKS = frozenset(
     }
 )  # fmt: skip
 _READINGS = frozenset({"rt", "rp", "rtc"})
+_FORMULAS = frozenset({"math", "script"})
 _LETTERS_DRAWN = re.compile(
     r"(?:^|[\s_-])(?:wp-)?(?:emoji|emoticon|smiley|gaiji|twemoji)", re.IGNORECASE
 )
@@ -157,6 +159,7 @@ class Blocks:
         self._parts = self._asides | self._hidden | {node.mem_id for node in tree.css(_FORMS)}
         self.found: list[Block] = []
         self.boxes: list[Box] = []
+        self._drawn = {node.mem_id for node in tree.css(DRAWN)}
         self._within = self._concealed = 0
         self._sure = 0
         self._pieces: list[str] = []
@@ -179,7 +182,7 @@ class Blocks:
                 child = None
             else:
                 element = self._enter(node, tag)
-                child = None if tag in _READINGS else node.child
+                child = None if self._has_no_text(node, tag) else node.child
                 if child is None:
                     self._leave(element)
                 else:
@@ -208,9 +211,15 @@ class Blocks:
             self._break()
         elif tag == "img":
             self._add(_letter_of(node))
+        elif tag in _FORMULAS:
+            self._add(tex_of(node))
         if self._parts and node.mem_id in self._parts:
             part = self._begin_part(node.mem_id)
         return _Open(node, tag, is_link, mark, len(self.found), part)
+
+    def _has_no_text(self, node: LexborNode, tag: str) -> bool:
+        """Tell whether what is below an element is no text, or was taken as a whole."""
+        return tag in _READINGS or tag in _FORMULAS or node.mem_id in self._drawn
 
     def _leave(self, element: _Open) -> None:
         tag = element.tag

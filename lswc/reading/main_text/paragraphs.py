@@ -38,7 +38,7 @@ _BOUNDS = Bounds(tags=50_000, size=5_000_000, nesting=1_000)
 
 _LINKED_DATA = "script[type='application/ld+json']"
 _SKIPPED = [
-    "script", "style", "template", "svg", "math", "iframe", "object", "canvas",
+    "script:not([type^='math/tex'])", "style", "template", "svg", "iframe", "object", "canvas",
     "nav", "footer", "select", "button", "textarea", "dialog",
     "[hidden]:not(main):not(article):not(section):not(div)",
     "[role=navigation]",
