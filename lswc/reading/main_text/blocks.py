@@ -72,7 +72,8 @@ class Block:
 
     ``letters`` are weighed, and so are those ``linked``: in links, and in labels of controls.
     ``is_aside`` says that the page sets it aside, hides it from readers of screens, or has a link
-    around it; ``is_hidden``, that it is shown to nobody. ``level`` is a heading's, from 1 on.
+    around it; ``is_hidden``, that it is shown to nobody. ``level`` is a heading's, from 1 on;
+    ``row`` numbers the rows of all tables, 0 for what is in no cell.
     """
 
     text: str
@@ -82,6 +83,7 @@ class Block:
     is_aside: bool = False
     level: int = 0
     is_hidden: bool = False
+    row: int = 0
 
     @property
     def is_menu(self) -> bool:
@@ -166,7 +168,7 @@ class Blocks:
         self._linked: list[str] = []
         self._links = self._blocks_linked = 0
         self._level = 0
-        self._code = self._cells = 0
+        self._code = self._cells = self._rows = 0
         self._breaks = 0
         self._is_blank = True
         self._ends = 0
@@ -203,6 +205,7 @@ class Blocks:
             self._level = int(tag[1]) if tag in _HEADINGS else 0
             self._code += tag in _CODE
             self._cells += tag in _CELLS
+            self._rows += tag == "tr"
             self._blocks_linked += self._links > 0
         elif tag == "label" or (tag == "a" and "href" in node.attributes):
             is_link = True
@@ -317,6 +320,7 @@ class Blocks:
             linked, is_aside = 0.0, True  # the link is around an article's first lines
         kind, is_hidden = self._kind(letters), self._concealed > 0
         block = Block(text, kind, letters, linked, is_aside, self._level, is_hidden)
+        block.row = self._rows if kind == "table" else 0
         self.found.append(block)
         self._sure += block.is_text and not is_hidden
 

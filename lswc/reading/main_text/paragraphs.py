@@ -8,7 +8,8 @@ judged by its neighbours, as in jusText (Pomikálek 2011, §3.2).
 
 from __future__ import annotations
 
-from itertools import accumulate
+from dataclasses import replace
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -44,6 +45,7 @@ _SKIPPED = [
     "[role=navigation]",
 ]  # fmt: skip
 
+_BETWEEN_CELLS = " | "
 _OF_SHORT = 0.3  # what a letter of a short block counts, that may be a menu's
 _MOST_BESIDE = 0.5  # of a page's letters in a part beside its text, else it is the text
 _MOST_COMMENT = 0.8
@@ -109,7 +111,23 @@ def read_markup(markup: bytes, url: str) -> Text:
     _judge(blocks.found, blocks.boxes, name)
     if not any(block.is_text and block.kind in MAIN for block in blocks.found):
         blocks.found += blocks_of_lines(article_of(linked_data))
-    return Text(name, blocks.found, licence)
+    return Text(name, _in_rows(blocks.found), licence)
+
+
+def _in_rows(found: list[Block]) -> list[Block]:
+    """Return the blocks with those of a table's row that are the page's text in one line."""
+    joined: list[Block] = []
+    for (row, kind), group in groupby(found, lambda block: (block.row, block.kind)):
+        cells = list(group)
+        first = cells[0]
+        if row and kind == "table" and len(cells) > 1:
+            text = _BETWEEN_CELLS.join(" ".join(cell.text.split()) for cell in cells)
+            letters = sum(cell.letters for cell in cells)
+            linked = sum(cell.linked for cell in cells)
+            joined.append(replace(first, text=text, letters=letters, linked=linked))
+        else:
+            joined += cells
+    return joined
 
 
 def blocks_of_lines(text: str) -> list[Block]:
