@@ -20,6 +20,7 @@ from lswc.language.xhtml import as_html
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
+from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.paragraphs import Text, blocks_of_lines, read
 from lswc.safety.content_types import Kind as PageKind
 from lswc.safety.content_types import is_xhtml
@@ -104,7 +105,7 @@ class Extractor:
         title = self.paragraph(found.title, font)
         return Extracted(
             page._replace(body=None),
-            title=title.text if title.language == self._target else found.title,
+            title=title.text if title.language == self._target else exact(found.title),
             paragraphs=[
                 self.paragraph(b.text, font)._replace(kind=b.kind) for b in found.paragraphs
             ],
@@ -119,7 +120,7 @@ class Extractor:
         if page.kind is not PageKind.HTML:
             return self._document(page, body), None
         html = self._decoded(page, body[:LONGEST])
-        found = read(html, page.url)._replace(is_cut=len(body) > LONGEST)
+        found = read(html, page.url, as_written=True)._replace(is_cut=len(body) > LONGEST)
         return found, mark_of(html)
 
     def _document(self, page: Stored, body: bytes) -> Text:
@@ -159,7 +160,7 @@ class Extractor:
     def _paragraph(self, text: str, font: str) -> Paragraph:
         told = self._told(text, font)
         is_wanted = told.language == self._target and self._may_be_variant(told)
-        return told._replace(is_wanted=is_wanted)
+        return told._replace(text=exact(told.text), is_wanted=is_wanted)
 
     def _told(self, text: str, likely: str) -> Paragraph:
         if own := self._font(text, likely):

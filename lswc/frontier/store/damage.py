@@ -49,6 +49,11 @@ def _found(db: sqlite3.Connection) -> Iterator[str]:
     (told,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     if told != "ok":
         yield told.replace("\n", " ")
+    about = dict(db.execute("SELECT key, value FROM about"))
+    try:
+        first_experience(about)
+    except (ExperienceError, ValueError) as error:
+        yield f"what the crawl began with can't be read: {error}"
     for what, query in _CONTRADICTIONS.items():
         if db.execute(query).fetchone():
             yield what

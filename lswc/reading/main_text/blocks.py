@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from lswc.reading.main_text.characters import BREAK, lines, repaired
+from lswc.reading.main_text.formulas import DRAWN, tex_of
+from lswc.reading.main_text.hidden import hidden_in
 from lswc.reading.main_text.marks import Mark, mark_of
 
 if TYPE_CHECKING:
@@ -15,13 +18,14 @@ Kind: TypeAlias = Literal[
     "text", "heading", "code", "table", "title", "caption", "comment", "links", "notice", "repeated"
 ]
 """What a block is. Code has lines; a table's block is a short cell; the title is that of the page
-once more; ``repeated`` is on many pages of its site."""
+once more; ``repeated`` is on many pages of its site, or on the page already."""
 
 MAIN: frozenset[Kind] = frozenset({"text", "heading", "code", "table"})
 """Kinds of a page's own text."""
 
 BESIDE: dict[Mark, Kind] = {
-    "comment": "comment", "links": "links", "notice": "notice", "caption": "caption"
+    "comment": "comment", "links": "links", "notice": "notice", "caption": "caption",
+    "hidden": "notice",
 }  # fmt: skip
 """What the blocks of an element are that is marked as beside the text."""
 
@@ -50,6 +54,12 @@ _BLOCKS = frozenset(
         "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", *_CODE, *_CELLS, *_HEADINGS,
     }
 )  # fmt: skip
+_READINGS = frozenset({"rt", "rp", "rtc"})
+_FORMULAS = frozenset({"math", "script"})
+_LETTERS_DRAWN = re.compile(
+    r"(?:^|[\s_-])(?:wp-)?(?:emoji|emoticon|smiley|gaiji|twemoji)", re.IGNORECASE
+)
+_LONGEST_DRAWN = 16  # characters: an emoji may be a sequence of ten
 _NO_ASCII_LETTER = {sign: None for sign in range(128) if not chr(sign).isalpha()}
 _LETTERS = re.compile(r"(?:[^\W\d_]|[\u0e30-\u0e4e\u0eb0-\u0ecd\u102b-\u103e\u17b4-\u17d3])+")
 _DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]+")
@@ -62,7 +72,8 @@ class Block:
 
     ``letters`` are weighed, and so are those ``linked``: in links, and in labels of controls.
     ``is_aside`` says that the page sets it aside, hides it from readers of screens, or has a link
-    around it. ``level`` is a heading's, from 1 on.
+    around it; ``is_hidden``, that it is shown to nobody. ``level`` is a heading's, from 1 on;
+    ``row`` numbers the rows of all tables, 0 for what is in no cell.
     """
 
     text: str
@@ -71,6 +82,8 @@ class Block:
     linked: float
     is_aside: bool = False
     level: int = 0
+    is_hidden: bool = False
+    row: int = 0
 
     @property
     def is_menu(self) -> bool:
@@ -109,6 +122,7 @@ class _Part(NamedTuple):
     """
 
     is_aside: bool
+    is_hidden: bool
     in_line: bool
     ends: int
     sure: int
@@ -124,6 +138,16 @@ def weight(text: str) -> float:
     return sum(map(len, _LETTERS.findall(text))) + (_PER_DENSE - 1) * dense
 
 
+def _letter_of(image: LexborNode) -> str:
+    """Return the letter or emoji that an image is drawn for, "" if for none."""
+    said = image.attributes
+    alt = (said.get("alt") or "").strip()
+    if not 0 < len(alt) <= _LONGEST_DRAWN:
+        return ""
+    is_sign = not any(sign.isalnum() or sign.isspace() for sign in alt) and not alt.isascii()
+    return alt if is_sign or _LETTERS_DRAWN.search(said.get("class") or "") else ""
+
+
 class Blocks:
     """Walks a page once, without recursion: hostile pages nest thousands deep.
 
@@ -133,16 +157,18 @@ class Blocks:
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._asides = {node.mem_id for node in tree.css(_ASIDES)}
-        self._parts = self._asides | {node.mem_id for node in tree.css(_FORMS)}
+        self._hidden = hidden_in(tree)
+        self._parts = self._asides | self._hidden | {node.mem_id for node in tree.css(_FORMS)}
         self.found: list[Block] = []
         self.boxes: list[Box] = []
-        self._within = 0
+        self._drawn = {node.mem_id for node in tree.css(DRAWN)}
+        self._within = self._concealed = 0
         self._sure = 0
         self._pieces: list[str] = []
         self._linked: list[str] = []
         self._links = self._blocks_linked = 0
         self._level = 0
-        self._code = self._cells = 0
+        self._code = self._cells = self._rows = 0
         self._breaks = 0
         self._is_blank = True
         self._ends = 0
@@ -158,7 +184,7 @@ class Blocks:
                 child = None
             else:
                 element = self._enter(node, tag)
-                child = node.child
+                child = None if self._has_no_text(node, tag) else node.child
                 if child is None:
                     self._leave(element)
                 else:
@@ -179,15 +205,24 @@ class Blocks:
             self._level = int(tag[1]) if tag in _HEADINGS else 0
             self._code += tag in _CODE
             self._cells += tag in _CELLS
+            self._rows += tag == "tr"
             self._blocks_linked += self._links > 0
         elif tag == "label" or (tag == "a" and "href" in node.attributes):
             is_link = True
             self._links += 1
         elif tag == "br":
             self._break()
+        elif tag == "img":
+            self._add(_letter_of(node))
+        elif tag in _FORMULAS:
+            self._add(tex_of(node))
         if self._parts and node.mem_id in self._parts:
-            part = self._begin_part(node.mem_id in self._asides)
+            part = self._begin_part(node.mem_id)
         return _Open(node, tag, is_link, mark, len(self.found), part)
+
+    def _has_no_text(self, node: LexborNode, tag: str) -> bool:
+        """Tell whether what is below an element is no text, or was taken as a whole."""
+        return tag in _READINGS or tag in _FORMULAS or node.mem_id in self._drawn
 
     def _leave(self, element: _Open) -> None:
         tag = element.tag
@@ -212,21 +247,31 @@ class Blocks:
             self._pieces.append("\n")
             return
         self._breaks += 1
-        self._pieces.append(" ")
+        self._pieces.append(BREAK)
         if self._breaks > 1:
             self._end()
 
-    def _begin_part(self, is_aside: bool) -> _Part:
+    def _begin_part(self, element: int) -> _Part:
         in_line = not self._is_blank
         sizes = self._ends, self._sure, len(self._pieces), len(self._linked)
-        part = _Part(is_aside and not in_line, in_line, *sizes)
+        is_aside, is_hidden = element in self._asides, element in self._hidden
+        part = _Part(is_aside and not in_line, is_hidden, in_line, *sizes)
         self._within += part.is_aside
+        self._concealed += is_hidden and not in_line
         return part
 
     def _end_part(self, part: _Part, begin: int) -> None:
         """Take what is in a form or an aside for a notice, unless there is text in it."""
-        self._within -= part.is_aside
         has_blocks = self._ends > part.ends
+        if part.is_hidden:
+            if part.in_line and not has_blocks:
+                del self._pieces[part.pieces :], self._linked[part.linked :]
+            elif not part.in_line:
+                self._end()
+                self._concealed -= 1
+            self._within -= part.is_aside
+            return
+        self._within -= part.is_aside
         if self._sure > part.sure or (has_blocks and part.in_line):
             return
         for block in self.found[begin:]:
@@ -255,11 +300,11 @@ class Blocks:
     def _end(self) -> None:
         self._ends += 1
         if not self._is_blank:
-            written = "".join(self._pieces)
+            written = repaired("".join(self._pieces))
             if self._code:
                 text = "\n".join(line.rstrip() for line in written.splitlines()).strip("\n")
             else:
-                text = " ".join(written.split())
+                text = lines(written)
             if text:
                 self._append(text)
         self._is_blank = True
@@ -273,9 +318,11 @@ class Blocks:
         is_aside = self._within > 0
         if self._blocks_linked and not (self._level or self._code) and letters >= LONG_LINKED:
             linked, is_aside = 0.0, True  # the link is around an article's first lines
-        block = Block(text, self._kind(letters), letters, linked, is_aside, self._level)
+        kind, is_hidden = self._kind(letters), self._concealed > 0
+        block = Block(text, kind, letters, linked, is_aside, self._level, is_hidden)
+        block.row = self._rows if kind == "table" else 0
         self.found.append(block)
-        self._sure += block.is_text
+        self._sure += block.is_text and not is_hidden
 
     def _kind(self, letters: float) -> Kind:
         if self._code:

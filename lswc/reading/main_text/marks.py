@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-Mark: TypeAlias = Literal["", "comment", "links", "notice", "caption", "body", "article", "main"]
+Mark: TypeAlias = Literal[
+    "", "comment", "links", "notice", "hidden", "caption", "body", "article", "main"
+]
 """What an element is marked as: a part beside the text, or one of ROOTS; "" if nothing says."""
 
 ROOTS: tuple[Mark, ...] = ("body", "article", "main")
@@ -117,7 +119,7 @@ def mark_of(node: LexborNode, tag: str) -> Mark:
         return sure
     style = said.get("style")
     if style and "display" in style and _NOT_SHOWN.search(style):
-        return "notice"
+        return "hidden"
     classes, name = said.get("class"), said.get("id")
     if classes or name:
         named = _named((classes or "")[:_LONGEST], (name or "")[:_LONGEST])

@@ -8,14 +8,17 @@ judged by its neighbours, as in jusText (Pomikálek 2011, §3.2).
 
 from __future__ import annotations
 
-from itertools import accumulate
+from dataclasses import replace
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
+from lswc.reading.main_text.characters import exact
+from lswc.reading.main_text.licences import licence_of
+from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
 
 if TYPE_CHECKING:
@@ -26,26 +29,27 @@ if TYPE_CHECKING:
 
 SHORT = 15
 """Letters below which a block is text only among text."""
+LEAST_HIDDEN = 0.9
+"""Share of a page's letters that it hides above which a script shows them: they are its text."""
 LEAST_ASIDE = 0.75
 """Share of a page's letters that it sets aside above which they are its text."""
 
 # There is more time than in a crawl: the worst page of 5 MB took 4 s.
 _BOUNDS = Bounds(tags=50_000, size=5_000_000, nesting=1_000)
 
+_LINKED_DATA = "script[type='application/ld+json']"
 _SKIPPED = [
-    "script", "style", "template", "svg", "math", "iframe", "object", "canvas",
+    "script:not([type^='math/tex'])", "style", "template", "svg", "iframe", "object", "canvas",
     "nav", "footer", "select", "button", "textarea", "dialog",
     "[hidden]:not(main):not(article):not(section):not(div)",
     "[role=navigation]",
 ]  # fmt: skip
-_LICENCE = (
-    "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href],"
-    " a[href*='//creativecommons.org/licenses/'], a[href*='//creativecommons.org/publicdomain/']"
-)
 
+_BETWEEN_CELLS = " | "
 _OF_SHORT = 0.3  # what a letter of a short block counts, that may be a menu's
 _MOST_BESIDE = 0.5  # of a page's letters in a part beside its text, else it is the text
 _MOST_COMMENT = 0.8
+_MANY_BESIDE = 4.0  # times the letters that stay, in all parts with a mark: they are the text
 _LEAST_LINKED = 0.12  # of the letters in a list of links
 _LEAST_IN_ROOT: dict[Mark, float] = {"body": 0.3, "article": 0.3, "main": 0.4}
 _LEAST_ROOT = 100  # letters
@@ -77,9 +81,17 @@ class Text(NamedTuple):
         return [block for block in self.blocks if block.kind in MAIN]
 
 
-def read(html: str, url: str) -> Text:
-    """Return what a page says, each block with its kind. Never fails."""
-    return read_markup(flattened(html.encode("utf-8", "replace"), _BOUNDS), url)
+def read(html: str, url: str, *, as_written: bool = False) -> Text:
+    """Return what a page says, each block with its kind. Never fails.
+
+    ``as_written`` leaves the characters as they are: those of a legacy font are letters of others.
+    """
+    text = read_markup(flattened(html.encode("utf-8", "replace"), _BOUNDS), url)
+    if as_written:
+        return text
+    for block in text.blocks:
+        block.text = exact(block.text)
+    return text._replace(title=exact(text.title))
 
 
 def read_markup(markup: bytes, url: str) -> Text:
@@ -87,7 +99,8 @@ def read_markup(markup: bytes, url: str) -> Text:
     tree = LexborHTMLParser(markup)
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
-    licence = _licence(tree, url)
+    licence = licence_of(tree, url)
+    linked_data = [node.text() for node in tree.css(_LINKED_DATA)[:SCRIPTS]]
     for node in tree.css(",".join(_SKIPPED)):
         node.decompose()
     root = tree.body or tree.root
@@ -96,7 +109,25 @@ def read_markup(markup: bytes, url: str) -> Text:
     blocks = Blocks(tree)
     blocks.read(root)
     _judge(blocks.found, blocks.boxes, name)
-    return Text(name, blocks.found, licence)
+    if not any(block.is_text and block.kind in MAIN for block in blocks.found):
+        blocks.found += blocks_of_lines(article_of(linked_data))
+    return Text(name, _in_rows(blocks.found), licence)
+
+
+def _in_rows(found: list[Block]) -> list[Block]:
+    """Return the blocks with those of a table's row that are the page's text in one line."""
+    joined: list[Block] = []
+    for (row, kind), group in groupby(found, lambda block: (block.row, block.kind)):
+        cells = list(group)
+        first = cells[0]
+        if row and kind == "table" and len(cells) > 1:
+            text = _BETWEEN_CELLS.join(" ".join(cell.text.split()) for cell in cells)
+            letters = sum(cell.letters for cell in cells)
+            linked = sum(cell.linked for cell in cells)
+            joined.append(replace(first, text=text, letters=letters, linked=linked))
+        else:
+            joined += cells
+    return joined
 
 
 def blocks_of_lines(text: str) -> list[Block]:
@@ -107,18 +138,71 @@ def blocks_of_lines(text: str) -> list[Block]:
     return blocks
 
 
-def _licence(tree: LexborHTMLParser, url: str) -> str | None:
-    """Return the first licence that a page links to as its own, or a Creative Commons one."""
-    for node in tree.css(_LICENCE):
-        try:
-            return (can_ada.parse(url) + (node.attributes.get("href") or "").strip()).href
-        except ValueError:
-            continue
-    return None
-
-
 def _judge(found: list[Block], boxes: Sequence[Box], title: str) -> None:
-    """Tell the kind of each block."""
+    """Tell the kind of each block; again without the marks that leave nearly nothing.
+
+    A forum is made of many small comments: each is beside the text, but all of them are the text.
+    """
+    kinds = [block.kind for block in found]
+    _judge_by(found, boxes, title)
+    _name_copies(found)
+    stays = sum(block.letters for block in found if block.is_text and block.kind in MAIN)
+    too_many = _too_many(found, kinds, boxes, stays)
+    if too_many:
+        for block, kind in zip(found, kinds, strict=True):
+            block.kind = kind
+        _judge_by(found, [b._replace(mark="") if b.mark in too_many else b for b in boxes], title)
+        _name_copies(found)
+
+
+def _too_many(
+    found: list[Block], kinds: list[Kind], boxes: Sequence[Box], stays: float
+) -> set[Mark]:
+    """Return the marks whose parts have several times the letters of what stays."""
+    left_out: dict[Mark, set[int]] = {"comment": set(), "notice": set(), "links": set()}
+    end_of_last: dict[Mark, int] = {}
+    for mark, begin, end in sorted(boxes, key=lambda box: (box.begin, -box.end)):
+        if mark not in left_out or end <= end_of_last.get(mark, 0):
+            continue
+        left_out[mark].update(range(max(begin, end_of_last.get(mark, 0)), end))
+        end_of_last[mark] = end
+    least = max(_MANY_BESIDE * stays, _LEAST_ROOT)
+    return {
+        mark
+        for mark, places in left_out.items()
+        if sum(_lost(found[i], kinds[i], BESIDE[mark]) for i in places) > least
+    }
+
+
+def _lost(block: Block, before: Kind, kind: Kind) -> float:
+    """Return the letters of a block of text that was left out as one of a kind."""
+    is_lost = block.kind == kind and before in MAIN and block.is_text
+    return block.letters if is_lost and not (block.is_hidden or block.is_aside) else 0.0
+
+
+def _name_copies(found: Sequence[Block]) -> None:
+    """Name what the page has already: two different paragraphs or more in the same order."""
+    own = [block for block in found if block.kind in MAIN]
+    first: dict[str, int] = {}
+    offset, run = 0, list[Block]()
+    for i, block in enumerate(own):
+        at = first.setdefault(block.text, i)
+        if run and at < i and own[i - offset].text == block.text:
+            run.append(block)
+            continue
+        _end_copy(run)
+        offset, run = i - at, [block] if at < i else []
+    _end_copy(run)
+
+
+def _end_copy(run: list[Block]) -> None:
+    if len({block.text for block in run if block.is_text}) > 1:
+        for block in run:
+            block.kind = "repeated"
+
+
+def _judge_by(found: list[Block], boxes: Sequence[Box], title: str) -> None:
+    _leave_hidden(found)
     _set_aside(found)
     _set_apart(found, boxes)
     root = _root(found, boxes)
@@ -137,6 +221,14 @@ def _drop(blocks: Iterable[Block], kind: Kind = "notice") -> None:
     for block in blocks:
         if block.kind in MAIN:
             block.kind = "links" if block.is_menu else kind
+
+
+def _leave_hidden(found: list[Block]) -> None:
+    """Drop what a page hides, unless nearly all of its text is hidden until a script has run."""
+    texts = [block for block in found if block.is_text and block.kind in MAIN]
+    hidden = sum(block.letters for block in texts if block.is_hidden)
+    if hidden <= LEAST_HIDDEN * sum(block.letters for block in texts):
+        _drop(block for block in found if block.is_hidden)
 
 
 def _set_aside(found: list[Block]) -> None:
