@@ -162,6 +162,7 @@ def test_a_page_that_is_hidden_until_a_script_has_run_is_its_text() -> None:
 def test_many_small_parts_beside_nothing_are_the_text(mark: str) -> None:
     posts = "".join(f"<div class='{mark}'><p>{LAO} {n}</p></div>" for n in range(9))
     assert kinds(posts) == [("text", str(n)) for n in range(9)]
+    assert [kind for kind, _ in kinds(f"<p>{LAO} ນຳ</p>{posts}")] == ["text"] * 10
     assert kinds(TEXT + posts)[:3] == [("text", "")] * 3
 
 

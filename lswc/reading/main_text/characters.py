@@ -59,12 +59,16 @@ def _runs(table: dict[int, int]) -> re.Pattern[str]:
 _RUNS = [(_runs(table), table) for table in _TABLES]
 
 
+# What a letter's first byte is read as; in cp874 it is one of these Thai signs.
+_LEADS = re.compile("[\xc3-\xf4\u0e23-\u0e54]")
+
+
 def repaired(text: str) -> str:
     """Return a text with UTF-8 read right that was read in an encoding of one byte.
 
     Only where several letters follow each other that are UTF-8 without a fault.
     """
-    if text.isascii():
+    if not _LEADS.search(text):
         return text
     for runs, table in _RUNS:
         text = runs.sub(partial(_decoded, table), text)
