@@ -128,6 +128,7 @@ def test_what_contradicts_itself_is_damage(copied: Site) -> None:
         "DELETE FROM line": "lines that",
         "UPDATE server SET bytes = bytes + 1 WHERE id = 1": "counters of servers",
         "UPDATE url SET url = url || 'x' WHERE seq = 1": "a URL that is another one",
+        "UPDATE about SET value = '{' WHERE key = 'prior'": "what the crawl began with",
     }
     for change, told in changes.items():
         data = path.read_bytes()

@@ -161,7 +161,9 @@ def test_a_book() -> None:
         pytest.param('<p>a<a id="x"/>b</p><p>c</p>', "ab\nc", id="an anchor that closes itself"),
         pytest.param('<script src="x"/><p>a</p><style/><p>b</p>', "a\nb", id="a script that does"),
         pytest.param("<p><![CDATA[1 < 2]]></p>", "1 < 2", id="CDATA"),
-        pytest.param("<p>It is <i>very</i> good,<br/>so.</p>", "It is very good,\nso.", id="inline"),
+        pytest.param(
+            "<p>It is <i>very</i> good,<br/>so.</p>", "It is very good,\nso.", id="inline"
+        ),
         pytest.param('<p>a <a href="n.xhtml">b</a> c</p>', "a b c", id="a link in a sentence"),
         pytest.param("<p>a<p>b", "a\nb", id="no XML"),
     ],

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lswc.frontier.rules.contract import FrontierError, VersionError
+from lswc.frontier.rules.experience import first_experience
 from lswc.frontier.rules.visit import key
 from lswc.frontier.store.report import connected
+from lswc.strategy import ExperienceError
 
 if TYPE_CHECKING:
     import sqlite3
