@@ -23,9 +23,9 @@ BOOK = workbook(
 
 @pytest.mark.usefixtures("brake")
 def test_far_cells_fill_up_no_memory() -> None:
-    """A sheet whose rows are as long as the longest would have 16 million cells, each of these."""
-    body = workbook({str(number): [(65_535, 255, "a")] for number in range(40)})
-    assert read(Kind.EXCEL, body, "", Most()).text.split() == ["a"] * 40
+    """A sheet whose rows are as long as the longest would have millions of cells, each of these."""
+    body = workbook({str(number): [(65_535, 255, "a")] for number in range(10)})
+    assert read(Kind.EXCEL, body, "", Most()).text.split() == ["a"] * 10
 
 
 def test_cells_in_their_order() -> None:
