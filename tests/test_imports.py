@@ -96,4 +96,5 @@ def test_core_never_imports_scrapy(room: str) -> None:
 def test_strategy_core_imports_only_the_standard_library() -> None:
     outside = {name.split(".")[0] for name in imported("strategy")} - {"lswc"}
     assert outside <= {"__future__", "collections", "dataclasses", "enum", "functools",
-                       "importlib", "itertools", "math", "operator", "re", "tomllib", "typing"}  # fmt: skip
+                       "importlib", "itertools", "math", "operator", "re", "tomllib",
+                       "typing"}  # fmt: skip
