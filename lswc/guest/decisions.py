@@ -19,13 +19,15 @@ class Go:
     """It is asked for now: its server and its slots count as taken until it has ended.
 
     ``rest`` are the seconds that its server is to rest afterwards at least, by the crawl's delay,
-    robots.txt and instructions; ``opt_outs`` are what robots.txt says against mining the page.
+    robots.txt and instructions; ``opt_outs`` are what robots.txt says against mining the page. The
+    request begins ``at`` that time.
     """
 
     url: Url
     groups: Sequence[Group] = ()
     rest: float = 0.0
     opt_outs: tuple[str, ...] = ()
+    at: float = 0.0
 
 
 class Wait(NamedTuple):

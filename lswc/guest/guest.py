@@ -127,7 +127,7 @@ class Guest:
         if wait := self.wait(url.server) or self._addresses.take(groups, url.server):
             return Wait(wait)
         if file == ROBOTS or not self.rules.robot:
-            return self._go(Go(url, groups, self._rest(rule)))
+            return self._go(Go(url, groups, self._rest(rule), at=self._internet.now()))
         robots = (self.rules.robots.get if file else self.rules.robots.fresh)(url.server)
         if robots is None:
             return await self._after_robots(url, address, groups)
@@ -136,7 +136,8 @@ class Guest:
             return refusal
         usage, signal = robots.content_usage(address), robots.content_signal(address)
         opt_outs = in_robots(usage, signal, robots.forbids(address))
-        return self._go(Go(url, groups, max(robots.crawl_delay, self._rest(rule)), opt_outs))
+        rest = max(robots.crawl_delay, self._rest(rule))
+        return self._go(Go(url, groups, rest, opt_outs, at=self._internet.now()))
 
     def _rest(self, rule: Rule) -> float:
         return max(self._politeness.delay, rule.delay or 0.0)
@@ -180,7 +181,7 @@ class Guest:
         """Take note of how a request ended; return the seconds that its server rests now."""
         server = go.url.server
         if end.is_live and end.status:
-            self.network.answered(go.url)
+            self.network.answered(go.url, go.at)
         elif end.is_live and not (end.nameless and self._internet.is_frozen):
             self.network.silent(go.url, nameless=end.nameless)
         rest = max(self._wanted(go.url, end), go.rest)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from math import inf
 from random import sample
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from lswc.guest.likeness import HEAVY, IN_A_ROW, Likeness, is_like
@@ -51,6 +52,18 @@ _SILENCE = {
 logger = logging.getLogger(__name__)
 
 
+class _Held(NamedTuple):
+    """A visit that failed ``at`` a time, until it is known whose failure it was."""
+
+    visit: Visit
+    outcome: str
+    at: float
+
+    @property
+    def is_nameless(self) -> bool:
+        return self.outcome == Outcome.NAME_NOT_RESOLVED
+
+
 class Network:
     """Knows a failure of the network from one of a server.
 
@@ -88,9 +101,9 @@ class Network:
         self._seeds = seeds
         self._longest = longest
         self._end, self._give_back, self._stop = end, give_back, stop
-        self._row: set[str] = set()
+        self._row: dict[str, float] = {}  # registered domains by when they were silent last
         self._nameless: set[str] = set()  # registered domains with names that weren't found
-        self._held: list[tuple[Visit, str]] = []
+        self._held: list[_Held] = []
         self._good: OrderedDict[str, Url] = OrderedDict()  # by registered domain
         self._looking: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
@@ -115,7 +128,7 @@ class Network:
     @property
     def held(self) -> set[int]:
         """The numbers of the visits that wait here to be ended."""
-        return {visit.lease.id for visit, _ in self._held} | self._likeness.held.keys()
+        return {held.visit.lease.id for held in self._held} | self._likeness.held.keys()
 
     def know(self, url: Url, sign: int) -> None:
         """Take notice of the sign of a page that was recorded."""
@@ -125,22 +138,29 @@ class Network:
         """Take it that some pages aren't to be asked for any more."""
         self._likeness.forget(is_blocked)
 
-    def answered(self, url: Url) -> None:
-        """Take notice of an answer."""
+    def answered(self, url: Url, since: float | None = None) -> None:
+        """Take notice of an answer to a request that began at ``since``, or now.
+
+        It says nothing of failures after that: it may have been on its way when the network went.
+        """
         name = site(url.hostname)
         self._good[name] = url
         self._good.move_to_end(name)
         if len(self._good) > PROBED:
             self._good.popitem(last=False)
-        if self._row and self._looking is None:  # an answer that was on its way says little
-            self._row.clear()
+        if self._row and self._looking is None:  # what looks sees more
+            upto = self._internet.now() if since is None else since
+            self._forget_silence(upto)
             self._check_names()
-            self._end_held()
+            self._end_held(upto)
+
+    def _forget_silence(self, upto: float) -> None:
+        self._row = {name: at for name, at in self._row.items() if at > upto}
 
     def silent(self, url: Url, *, nameless: bool = False) -> None:
         """Take notice that a server didn't answer a request, or has a name without an address."""
         name = site(url.hostname)
-        self._row.add(name)
+        self._row[name] = self._internet.now()
         if nameless:
             self._nameless.add(name)
         enough = min(IN_A_ROW, max(2, len(self._good))) if self._good else IN_A_ROW
@@ -179,7 +199,7 @@ class Network:
         if outcome not in _SILENCE or not doubtful:
             return False
         if self._since is None:
-            self._held.append((visit, outcome))
+            self._held.append(_Held(visit, outcome, self._internet.now()))
             self._check_names()
         else:
             self._give_back(visit)
@@ -207,26 +227,32 @@ class Network:
             self.resumed()
 
     def settle(self) -> None:
-        """Take the failures for the servers' own: nothing else runs that could show it.
+        """See whose the failures are: nothing else runs that could show it.
 
-        They still count in the row: few requests at a time are no reason not to doubt the network.
+        Servers that answered before are knocked at. If there are no others, the failures are taken
+        for the servers' own. They still count in the row: few requests at a time are no reason not
+        to doubt the network.
         """
-        if self._looking is None:
+        if self._looking is not None or not self._held:
+            return
+        if self._good.keys() - self._row.keys():
+            self._doubt()
+        else:
             self._end_held()
 
-    def _end_held(self) -> None:
-        """End the visits that are held, but those whose names are being checked."""
+    def _end_held(self, upto: float = inf) -> None:
+        """End the visits that are held, and failed by then, but those whose names are checked."""
         checks = self._asking is not None
-        self._end_those(lambda _, named: not (named and checks))
+        self._end_those(lambda held: held.at <= upto and not (held.is_nameless and checks))
 
-    def _end_those(self, ends: Callable[[Visit, bool], bool]) -> None:
-        """End those held visits of which that is so; whether it is for their names is told too."""
-        held, self._held = self._held, []
-        for visit, outcome in held:
-            if ends(visit, outcome == Outcome.NAME_NOT_RESOLVED):
-                self._end(visit, outcome)
+    def _end_those(self, ends: Callable[[_Held], bool]) -> None:
+        """End those held visits of which that is so."""
+        all_held, self._held = self._held, []
+        for held in all_held:
+            if ends(held):
+                self._end(held.visit, held.outcome)
             else:
-                self._held.append((visit, outcome))
+                self._held.append(held)
 
     def _check_names(self) -> None:
         named = [url for url in self._good.values() if tld(url.hostname)]
@@ -244,8 +270,8 @@ class Network:
             self._doubt()
             return
         self._nameless -= asked
-        self._row -= asked
-        self._end_those(lambda visit, named: named and visit.lease.id in held)
+        self._row = {name: at for name, at in self._row.items() if name not in asked}
+        self._end_those(lambda one: one.is_nameless and one.visit.lease.id in held)
         self._check_names()
         self.resumed()
 
@@ -255,7 +281,8 @@ class Network:
             self._looking = asyncio.ensure_future(self._look())
 
     async def _look(self) -> None:
-        wait, began = FIRST, self._internet.now()
+        wait = FIRST
+        began = looked = self._internet.now()
         while not await self._is_there():
             if self._since is None:
                 self._leave(began)
@@ -267,6 +294,7 @@ class Network:
                 break
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST)
+            looked = self._internet.now()
         if self._since is not None:
             logger.warning("online again after %.0f s: the crawl goes on", self.offline)
         if self._likeness.suspect is not None:
@@ -275,9 +303,9 @@ class Network:
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
-        self._row.clear()
+        self._forget_silence(looked)
         self._nameless.clear()
-        self._end_held()
+        self._end_held(looked)
         self._look_or_wait()
         self.resumed()
 
@@ -327,8 +355,8 @@ class Network:
                 len(self._row),
             )
         held, self._held = self._held, []
-        for visit, _ in held:
-            self._give_back(visit)
+        for one in held:
+            self._give_back(one.visit)
 
     async def _is_there(self) -> bool:
         """Tell whether a server answers, for itself if there is a suspect."""

@@ -264,3 +264,63 @@ async def test_where_the_network_is_there_the_failures_are_the_servers_own(
     assert (cut.slept, cut.back) == ([], [])
     assert cut.ended == [(1, Outcome.TIMEOUT), (2, Outcome.TIMEOUT)]
     assert cut.resumed == 1
+
+
+@in_loop
+async def test_an_answer_that_was_on_its_way_says_nothing_of_failures_after_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cut = Cut(monkeypatch, (), 0.0, back_at=9)
+    for number in range(3):
+        cut.network.answered(server(number))
+    cut.world.time = 2_010.0
+    await cut.fall_silent(11)
+    cut.network.answered(server(0), since=2_009.0)
+    assert (cut.ended, cut.network.held) == ([], {11})
+    await cut.fall_silent(12, 13)
+    assert (cut.ended, cut.back) == ([], [11, 12, 13]), "three in a row: nobody opens"
+
+
+@in_loop
+async def test_an_answer_that_was_asked_for_between_two_failures_ends_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cut = Cut(monkeypatch, (), 0.0, back_at=9)
+    for number in range(3):
+        cut.network.answered(server(number))
+    cut.world.time = 2_010.0
+    await cut.fall_silent(11)
+    cut.world.time = 2_012.0
+    await cut.fall_silent(12)
+    cut.network.answered(server(0), since=2_011.0)
+    assert (cut.ended, cut.network.held) == ([(11, Outcome.TIMEOUT)], {12})
+    await cut.fall_silent(13)
+    assert not cut.network.paused, "two in a row"
+
+
+@pytest.mark.parametrize(("back_at", "ended", "back"), [(1, [11], []), (3, [], [11])])
+@in_loop
+async def test_where_nothing_else_runs_one_that_answered_is_knocked_at(
+    monkeypatch: pytest.MonkeyPatch, back_at: int, ended: list[int], back: list[int]
+) -> None:
+    cut = Cut(monkeypatch, (), 0.0, back_at=back_at)
+    for number in range(3):
+        cut.network.answered(server(number))
+    await cut.fall_silent(11)
+    assert not cut.network.paused, "one in a row"
+    cut.network.settle()
+    for _ in range(99):
+        await asyncio.sleep(0)
+    assert ([number for number, _ in cut.ended], cut.back) == (ended, back)
+    assert cut.resumed == 1
+
+
+@in_loop
+async def test_where_no_other_has_answered_a_failure_is_the_server_s_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cut = Cut(monkeypatch, (), 0.0, back_at=9)
+    cut.network.answered(server(11))
+    await cut.fall_silent(11)
+    cut.network.settle()
+    assert cut.ended == [(11, Outcome.TIMEOUT)]
