@@ -97,11 +97,15 @@ class Block:
 
 
 class Box(NamedTuple):
-    """An element with blocks: those from ``begin`` to ``end``, and how it is marked."""
+    """An element with blocks: those from ``begin`` to ``end``, and how it is marked.
+
+    Elements whose ancestors have the same tags have one ``place``.
+    """
 
     mark: Mark
     begin: int
     end: int
+    place: int = 0
 
 
 class _Open(NamedTuple):
@@ -113,6 +117,7 @@ class _Open(NamedTuple):
     mark: Mark
     begin: int
     part: _Part | None
+    place: int
 
 
 class _Part(NamedTuple):
@@ -172,6 +177,8 @@ class Blocks:
         self._breaks = 0
         self._is_blank = True
         self._ends = 0
+        self._place = 0
+        self._places: dict[tuple[int, str], int] = {}
 
     def read(self, root: LexborNode) -> None:
         """Find the blocks below a node, and the boxes, inner ones first."""
@@ -197,7 +204,7 @@ class Blocks:
         self._end()
 
     def _enter(self, node: LexborNode, tag: str) -> _Open:
-        is_link, part = False, None
+        is_link, part, place = False, None, self._place
         mark: Mark = ""
         if tag in _BLOCKS:
             self._border()
@@ -207,6 +214,7 @@ class Blocks:
             self._cells += tag in _CELLS
             self._rows += tag == "tr"
             self._blocks_linked += self._links > 0
+            self._place = self._places.setdefault((self._place, tag), len(self._places) + 1)
         elif tag == "label" or (tag == "a" and "href" in node.attributes):
             is_link = True
             self._links += 1
@@ -218,7 +226,7 @@ class Blocks:
             self._add(tex_of(node))
         if self._parts and node.mem_id in self._parts:
             part = self._begin_part(node.mem_id)
-        return _Open(node, tag, is_link, mark, len(self.found), part)
+        return _Open(node, tag, is_link, mark, len(self.found), part, place)
 
     def _has_no_text(self, node: LexborNode, tag: str) -> bool:
         """Tell whether what is below an element is no text, or was taken as a whole."""
@@ -236,7 +244,9 @@ class Blocks:
             self._cells -= tag in _CELLS
             self._blocks_linked -= self._links > 0
             if element.begin < len(self.found):
-                self.boxes.append(Box(element.mark, element.begin, len(self.found)))
+                box = Box(element.mark, element.begin, len(self.found), self._place)
+                self.boxes.append(box)
+            self._place = element.place
         elif element.is_link:
             self._links -= 1
         if element.part is not None:

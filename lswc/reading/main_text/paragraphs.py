@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
+from lswc.reading.main_text.cards import keep_cards
 from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.licences import licence_of
 from lswc.reading.main_text.linked_data import SCRIPTS, article_of
@@ -111,6 +112,7 @@ def read_markup(markup: bytes, url: str) -> Text:
     blocks = Blocks(tree)
     blocks.read(root)
     _judge(blocks.found, blocks.boxes, name)
+    keep_cards(blocks.found, blocks.boxes)
     if not any(block.is_text and block.kind in MAIN for block in blocks.found):
         blocks.found += blocks_of_lines(article_of(linked_data))
     return Text(name, _in_rows(blocks.found), licence)
@@ -163,7 +165,7 @@ def _too_many(
     """Return the marks whose parts have several times the letters of what stays."""
     left_out: dict[Mark, set[int]] = {"comment": set(), "notice": set(), "links": set()}
     end_of_last: dict[Mark, int] = {}
-    for mark, begin, end in sorted(boxes, key=lambda box: (box.begin, -box.end)):
+    for mark, begin, end, _ in sorted(boxes, key=lambda box: (box.begin, -box.end)):
         if mark not in left_out or end <= end_of_last.get(mark, 0):
             continue
         left_out[mark].update(range(max(begin, end_of_last.get(mark, 0)), end))
@@ -253,7 +255,7 @@ def _set_apart(found: list[Block], boxes: Sequence[Box]) -> None:
     for are_comments in (True, False):
         sums = [0.0, *accumulate(map(_mass, found))]
         most = (_MOST_COMMENT if are_comments else _MOST_BESIDE) * sums[-1]
-        for mark, begin, end in reversed(boxes):
+        for mark, begin, end, _ in reversed(boxes):
             kind = BESIDE.get(mark)
             if kind is None or (kind == "comment") is not are_comments:
                 continue
@@ -278,7 +280,7 @@ def _root(found: list[Block], boxes: Sequence[Box]) -> list[tuple[int, int]] | N
         return sums[end] - sums[begin]
 
     for mark in ROOTS:
-        outer = _outer([(begin, end) for name, begin, end in boxes if name == mark])
+        outer = _outer([(begin, end) for name, begin, end, _ in boxes if name == mark])
         whole = sum(mass(*one) for one in outer)
         if whole < _LEAST_ROOT or whole < _LEAST_IN_ROOT[mark] * sums[-1]:
             continue
@@ -302,7 +304,7 @@ def _unmarked(
     """Return the smallest element with nearly all of a page's text, if it has few links."""
     best = (0, len(found))
     least = _LEAST_IN_BOX * mass(*best)
-    for _, begin, end in boxes:
+    for _, begin, end, _ in boxes:
         if 1 < end - begin < best[1] - best[0] and mass(begin, end) >= least:
             best = (begin, end)
     own = [block for block in found[slice(*best)] if block.kind in MAIN]
