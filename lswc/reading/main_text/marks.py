@@ -133,14 +133,22 @@ def _named(classes: str, identifier: str) -> Mark:
     """Return the mark that names give: a part beside the text, unless they name the text itself."""
     beside: Mark = ""
     root: Mark = ""
-    names = [(one.partition("--")[0], _IN_CLASS) for one in classes.split()[:_MOST_CLASSES]]
-    for name, patterns in [*names, (identifier, _IN_ID)]:
-        if not name or (patterns is _IN_CLASS and _STATE.match(name)):
-            continue
-        flat = _JOINT.sub("-", name).lower()
-        match = re.Pattern.search if patterns is _IN_CLASS else re.Pattern.match
-        beside = beside or next((mark for mark, one in patterns if match(one, flat)), "")
-        here: Mark = next((mark for mark, one in _ROOT if one.match(flat)), "")
+    names = [(one.partition("--")[0], True) for one in classes.split()[:_MOST_CLASSES]]
+    for name, is_class in [*names, (identifier, False)]:
+        named, here = _of_name(name, is_class)
+        beside = beside or named
         if here and (not root or ROOTS.index(here) < ROOTS.index(root)):
             root = here
     return root if root == "body" and beside != "comment" else beside or root
+
+
+@lru_cache(8_192)
+def _of_name(name: str, is_class: bool) -> tuple[Mark, Mark]:
+    """Return the part beside the text that a class or an identifier names, and the root."""
+    if not name or (is_class and _STATE.match(name)):
+        return "", ""
+    flat = _JOINT.sub("-", name).lower()
+    patterns = _IN_CLASS if is_class else _IN_ID
+    match = re.Pattern.search if is_class else re.Pattern.match
+    beside: Mark = next((mark for mark, one in patterns if match(one, flat)), "")
+    return beside, next((mark for mark, one in _ROOT if one.match(flat)), "")
