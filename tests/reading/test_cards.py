@@ -34,7 +34,8 @@ def test_the_cards_of_a_page_that_says_nothing_else_are_its_text() -> None:
     "other",
     [
         {"before": f"<p>{TEXT * 4}</p>"},
-        {"mark": "related-posts"},
+        {"before": f"<p>{TEXT}</p>", "mark": "related-posts"},
+        {"mark": "cookie-consent"},
         {"mark": "'x' style='visibility:hidden'"},
     ],
 )
@@ -49,6 +50,10 @@ def test_cards_beside_a_text_are_left_out(other: dict[str, str]) -> None:
 )
 def test_fewer_or_the_same_again_or_words_of_a_menu_are_no_cards(goods: list[str]) -> None:
     assert shop(goods) == []
+
+
+def test_cards_in_a_part_that_is_marked_as_links_stay_where_there_is_nothing_else() -> None:
+    assert shop(GOODS, mark="product-slider") == shop(GOODS)
 
 
 def test_a_short_text_stays_before_its_cards() -> None:

@@ -127,6 +127,7 @@ def test_a_hostile_page_does_not_hold_the_parser(hostile: str) -> None:
         "style='clip: rect(0, 0, 0, 0)'",
         "class='d-none'",
         "class='x sr-only'",
+        "class='hidden'",
         "class='screen-reader-text'",
         "class='visually-hidden'",
     ],
@@ -144,6 +145,7 @@ def test_what_is_shown_to_nobody_is_left_out(how: str, tag: str) -> None:
     [
         "class='d-none d-md-block'",
         "class='invisible lg:visible'",
+        "class='hidden lg:flex'",
         "style='opacity:0.5'",
         "style='font-size:0.9em'",
         "style='left:-10px;position:relative'",

@@ -25,34 +25,43 @@ LEAST_LETTERS = 20
 """Letters of the median card at least: entries of menus have fewer."""
 TIMES_THE_REST = 1.0
 """Times the letters of the page's text that its cards have at least, else they are beside it."""
+TIMES_IF_MARKED = 4.0
+"""Times as many if they lie in a part that is marked as one of links: a shop calls its goods so."""
 
-# By the dev half of WCXB: 4 to 6 cards, 12 to 45 letters, .1 to 8 times.
+# By the dev half of WCXB: 4 to 6 cards, 12 to 45 letters, .1 to 8 times; 2 to 16 if marked.
 _TALLEST = 3  # medians that a card counts: one with the rest of the page in it counts no more
 
-
 _BESIDE: frozenset[Mark] = frozenset(BESIDE) - {"caption"}
+_NEVER: frozenset[Mark] = frozenset({"notice", "hidden"})
 
 
 def keep_cards(found: Sequence[Block], boxes: Sequence[Box]) -> None:
     """Take the cards of a page for its text if there is less of any other."""
-    may_be = _may_be(found, boxes)
     text = sum(block.letters for block in found if block.kind in MAIN)
-    lost = [
+    for marks, times in ((_BESIDE, TIMES_THE_REST), (_NEVER, TIMES_IF_MARKED)):
+        lost = _left_out(found, boxes, marks)
+        if sum(block.letters for block in lost) > times * text:
+            for block in lost:
+                block.kind = "heading" if block.level else "table" if block.row else "text"
+            return
+
+
+def _left_out(found: Sequence[Block], boxes: Sequence[Box], marks: frozenset[Mark]) -> list[Block]:
+    """Return the blocks of cards outside parts with these marks that aren't the page's text."""
+    may_be = _may_be(found, boxes, marks)
+    return [
         found[i]
         for card in _cards(found, boxes, may_be)
         for i in range(card.begin, card.end)
         if may_be[i] and found[i].kind not in MAIN
     ]
-    if lost and sum(block.letters for block in lost) > TIMES_THE_REST * text:
-        for block in lost:
-            block.kind = "heading" if block.level else "table" if block.row else "text"
 
 
-def _may_be(found: Sequence[Block], boxes: Sequence[Box]) -> list[bool]:
-    """Tell of each block whether it may be of a card: not if it is hidden, or marked as beside."""
+def _may_be(found: Sequence[Block], boxes: Sequence[Box], marks: frozenset[Mark]) -> list[bool]:
+    """Tell of each block whether it may be of a card: not in a part with one of these marks."""
     depth = [0] * (len(found) + 1)
     for box in boxes:
-        if box.mark in _BESIDE:
+        if box.mark in marks:
             depth[box.begin] += 1
             depth[box.end] -= 1
     return [

@@ -46,7 +46,7 @@ _BESIDE: dict[Mark, str] = {
         r"ads?|advert\w*|banner\w*|sponsor\w*|promotion\w*|donate|donation|app-download|"
         r"masthead|footer\w*|toplinks|search\w*|feedback|ratings?|stars|votes?|"
         r"modal|popup|overlay|lightbox|tooltip|print-only|noprint|"
-        r"hidden|visually-hidden|sr-only|screen-reader-text|skip|skip-?link"
+        r"skip|skip-?link"
     ),
     "caption": r"captions?|figcaption|wp-caption\w*|\w+-?caption|bildunterschrift",
 }
