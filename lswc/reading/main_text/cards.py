@@ -25,10 +25,7 @@ LEAST_LETTERS = 20
 """Letters of the median card at least: entries of menus have fewer."""
 TIMES_THE_REST = 1.0
 """Times the letters of the page's text that its cards have at least, else they are beside it."""
-TIMES_IF_MARKED = 4.0
-"""Times as many if they lie in a part that is marked as one of links: a shop calls its goods so."""
-
-# By the dev half of WCXB: 4 to 6 cards, 12 to 45 letters, .1 to 8 times; 2 to 16 if marked.
+# By the dev half of WCXB: 4 to 6 cards, 12 to 45 letters, .1 to 8 times.
 _TALLEST = 3  # medians that a card counts: one with the rest of the page in it counts no more
 
 _BESIDE: frozenset[Mark] = frozenset(BESIDE) - {"caption"}
@@ -36,14 +33,15 @@ _NEVER: frozenset[Mark] = frozenset({"notice", "hidden"})
 
 
 def keep_cards(found: Sequence[Block], boxes: Sequence[Box]) -> None:
-    """Take the cards of a page for its text if there is less of any other."""
+    """Take the cards of a page for its text if there is less of any other.
+
+    A shop may call its goods a list of links: they are taken where there is no other text at all.
+    """
     text = sum(block.letters for block in found if block.kind in MAIN)
-    for marks, times in ((_BESIDE, TIMES_THE_REST), (_NEVER, TIMES_IF_MARKED)):
-        lost = _left_out(found, boxes, marks)
-        if sum(block.letters for block in lost) > times * text:
-            for block in lost:
-                block.kind = "heading" if block.level else "table" if block.row else "text"
-            return
+    lost = _left_out(found, boxes, _BESIDE if text else _NEVER)
+    if sum(block.letters for block in lost) > TIMES_THE_REST * text:
+        for block in lost:
+            block.kind = "heading" if block.level else "table" if block.row else "text"
 
 
 def _left_out(found: Sequence[Block], boxes: Sequence[Box], marks: frozenset[Mark]) -> list[Block]:
