@@ -1,12 +1,15 @@
 """Main text of pages, by lswc and by others: ``python -m benchmarks.extraction FOLDER ...``.
 
-A FOLDER is one of three things; none of their pages is part of the project.
+A FOLDER is one of four things; none of their pages is part of the project.
 
 - A clone of github.com/scrapinghub/article-extraction-benchmark: 181 pages of news, each with its
   whole text. Its own measure: runs of four words, precision and recall averaged over pages.
 - A clone of github.com/adbar/trafilatura: 990 pages of news, blogs and shops in many European
   languages, each with up to six pieces that its text has, and as many that it hasn't. Its own
   measure: F1 of those pieces.
+- The part ``dev`` of a clone of github.com/Murrough-Foley/web-content-extraction-benchmark (WCXB):
+  1,497 pages of seven kinds, each with its whole text. Its own measure: F1 of words, averaged over
+  pages.
 - A frozen web (``<host>/<path>``). Of hosts in MARKED the generator marks what a writer wrote:
   that is the text, without its title and lists of contents. Up to MOST pages of a host and
   language, in scripts where words have no blanks. Measured by runs of eight letters, averaged over
@@ -82,7 +85,10 @@ _BLANK = re.compile(r"\s+")
 
 
 class Page(NamedTuple):
-    """A page, and what its set says of its text: all of it, or pieces with and without."""
+    """A page, and what its set says of its text: all of it, or pieces with and without.
+
+    ``by_words`` says that a text is measured by its words, in whatever order.
+    """
 
     name: str
     url: str
@@ -91,6 +97,7 @@ class Page(NamedTuple):
     text: str = ""
     having: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    by_words: bool = False
 
 
 def scrapinghub(folder: Path) -> Iterator[Page]:
@@ -107,6 +114,17 @@ def trafilatura(folder: Path) -> Iterator[Page]:
         path = next(place for place in places if place.exists())
         having, lacking = tuple(about["with"]), tuple(about["without"])
         yield Page(about["file"], url, str(path), "", "", having, lacking)
+
+
+def wcxb(folder: Path) -> Iterator[Page]:
+    """Yield the pages of a part of WCXB, each with its kind."""
+    for path in sorted((folder / "ground-truth").glob("*.json")):
+        about = json.loads(path.read_text("utf-8"))
+        kind = about.get("_internal", {}).get("page_type", {}).get("primary", "article")
+        text = about["ground_truth"].get("main_content") or ""
+        page = folder / "html" / f"{path.stem}.html.gz"
+        kind = {"category": "collection"}.get(kind, kind)
+        yield Page(path.stem, about.get("url") or "", str(page), kind, text, by_words=True)
 
 
 def frozen(folder: Path) -> Iterator[Page]:
@@ -191,14 +209,17 @@ def extract(name: str, pages: Path, out: Path) -> None:
 
 
 class Score(NamedTuple):
-    """Precision and recall."""
+    """Precision and recall, and the mean F1 of pages if their set says to take that."""
 
     precision: float
     recall: float
+    mean_f1: float | None = None
 
     @property
     def f1(self) -> float:
-        """Their harmonic mean."""
+        """The mean one, or the harmonic mean of precision and recall."""
+        if self.mean_f1 is not None:
+            return self.mean_f1
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
@@ -208,6 +229,9 @@ def score(pages: list[Page], texts: list[str]) -> Score:
     if any(page.having for page in pages):
         return _by_pieces(pages, texts)
     told = [of_page(page, text) for page, text in zip(pages, texts, strict=True)]
+    if any(page.by_words for page in pages):
+        precision, recall = [one.precision for one in told], [one.recall for one in told]
+        return Score(mean(precision), mean(recall), mean(one.f1 for one in told))
     precision = [one.precision for one in told if one.precision >= 0]
     recall = [one.recall for one in told if one.recall >= 0]
     return Score(mean(precision or [0]), mean(recall or [0]))
@@ -217,10 +241,21 @@ def of_page(page: Page, text: str) -> Score:
     """Return the score of one page; -1 for what is of nothing."""
     if page.having:
         return _by_pieces([page], [text])
+    if page.by_words:
+        return _by_words(page.text, text)
     true, found = _runs(page.text, page.group), _runs(text, page.group)
     same = (true & found).total()
     precision = same / found.total() if found else -1.0
     return Score(precision, same / true.total() if true else -1.0)
+
+
+def _by_words(true: str, found: str) -> Score:
+    """Return the score of a text by its words; 1 where there is none and none was found."""
+    of_page, of_text = (Counter(_WORD.findall(one.lower())) for one in (true, found))
+    if not (of_page and of_text):
+        return Score(1.0, 1.0) if of_page == of_text else Score(0.0, 0.0)
+    same = (of_page & of_text).total()
+    return Score(same / of_text.total(), same / of_page.total())
 
 
 def _runs(text: str, group: str) -> Counter[Any]:
@@ -258,6 +293,8 @@ def pages_of(folder: Path, half: str) -> list[Page]:
         found = scrapinghub(folder)
     elif (folder / "tests/evaldata.json").exists():
         found = trafilatura(folder)
+    elif (folder / "ground-truth").is_dir():
+        found = wcxb(folder)
     else:
         found = frozen(folder)
     parity = {"even": 0, "odd": 1}.get(half)
