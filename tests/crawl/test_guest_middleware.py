@@ -165,7 +165,12 @@ def test_only_an_answer_of_a_machine_says_that_the_network_is_there(
     with Asked(tmp_path) as asked:
         middleware = asked.sent()
         answered: list[object] = []
-        monkeypatch.setattr(asked.parts.guest.network, "answered", answered.append)
+
+        def note(url: object, since: float) -> None:
+            assert monotonic() - 60 < since <= monotonic()
+            answered.append(url)
+
+        monkeypatch.setattr(asked.parts.guest.network, "answered", note)
         monkeypatch.setattr(asked.parts.guest.network, "silent", pytest.fail)
         answer = Response(asked.asked.url, ip_address=address)
         middleware.process_response(asked.asked, answer)
