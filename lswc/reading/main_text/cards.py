@@ -23,9 +23,12 @@ LEAST_CARDS = 4
 """Parts made alike, and different in what they say, from which on they are cards."""
 LEAST_LETTERS = 20
 """Letters of the median card at least: entries of menus have fewer."""
-TIMES_THE_REST = 1.0
-"""Times the letters of the page's text that its cards have at least, else they are beside it."""
-# By the dev half of WCXB: 4 to 6 cards, 12 to 45 letters, .1 to 8 times.
+ENOUGH = 100
+"""Letters of text besides cards that must have as many to be the page's text, too; beside twice as
+many they need four times as many: a short article has more headlines around it than a list."""
+
+# By the dev half of WCXB, and by two sets of news that must not get worse: 4 to 6 cards, 12 to 45
+# letters each, 75 to 300 besides.
 _TALLEST = 3  # medians that a card counts: one with the rest of the page in it counts no more
 
 _BESIDE: frozenset[Mark] = frozenset(BESIDE) - {"caption"}
@@ -33,13 +36,13 @@ _NEVER: frozenset[Mark] = frozenset({"notice", "hidden"})
 
 
 def keep_cards(found: Sequence[Block], boxes: Sequence[Box]) -> None:
-    """Take the cards of a page for its text if there is less of any other.
+    """Take the cards of a page for its text if there is little of any other.
 
     A shop may call its goods a list of links: they are taken where there is no other text at all.
     """
     text = sum(block.letters for block in found if block.kind in MAIN)
     lost = _left_out(found, boxes, _BESIDE if text else _NEVER)
-    if sum(block.letters for block in lost) > TIMES_THE_REST * text:
+    if ENOUGH * sum(block.letters for block in lost) > text**2:
         for block in lost:
             block.kind = "heading" if block.level else "table" if block.row else "text"
 
