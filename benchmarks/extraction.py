@@ -251,11 +251,11 @@ def of_page(page: Page, text: str) -> Score:
 
 def _by_words(true: str, found: str) -> Score:
     """Return the score of a text by its words; 1 where there is none and none was found."""
-    of_page, of_text = (Counter(_WORD.findall(one.lower())) for one in (true, found))
-    if not (of_page and of_text):
-        return Score(1.0, 1.0) if of_page == of_text else Score(0.0, 0.0)
-    same = (of_page & of_text).total()
-    return Score(same / of_text.total(), same / of_page.total())
+    wanted, got = (Counter(_WORD.findall(one.lower())) for one in (true, found))
+    if not (wanted and got):
+        return Score(1.0, 1.0) if wanted == got else Score(0.0, 0.0)
+    same = (wanted & got).total()
+    return Score(same / got.total(), same / wanted.total())
 
 
 def _runs(text: str, group: str) -> Counter[Any]:

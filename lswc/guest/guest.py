@@ -127,7 +127,7 @@ class Guest:
         if wait := self.wait(url.server) or self._addresses.take(groups, url.server):
             return Wait(wait)
         if file == ROBOTS or not self.rules.robot:
-            return self._go(Go(url, groups, self._rest(rule), at=self._internet.now()))
+            return self._go(url, groups, self._rest(rule))
         robots = (self.rules.robots.get if file else self.rules.robots.fresh)(url.server)
         if robots is None:
             return await self._after_robots(url, address, groups)
@@ -136,15 +136,16 @@ class Guest:
             return refusal
         usage, signal = robots.content_usage(address), robots.content_signal(address)
         opt_outs = in_robots(usage, signal, robots.forbids(address))
-        rest = max(robots.crawl_delay, self._rest(rule))
-        return self._go(Go(url, groups, rest, opt_outs, at=self._internet.now()))
+        return self._go(url, groups, max(robots.crawl_delay, self._rest(rule)), opt_outs)
 
     def _rest(self, rule: Rule) -> float:
         return max(self._politeness.delay, rule.delay or 0.0)
 
-    def _go(self, go: Go) -> Go:
-        self.rests.begin(go.url.server)
-        return go
+    def _go(
+        self, url: Url, groups: Sequence[Group], rest: float, opt_outs: tuple[str, ...] = ()
+    ) -> Go:
+        self.rests.begin(url.server)
+        return Go(url, groups, rest, opt_outs, self._internet.now())
 
     async def _after_robots(self, url: Url, address: str, groups: Sequence[Group]) -> Decision:
         """Fetch robots.txt with the slots of a page, which has to wait: its server was asked."""

@@ -188,6 +188,10 @@ class Cut:
     def resume(self) -> None:
         self.resumed += 1
 
+    def hear(self, *numbers: int) -> None:
+        for number in numbers:
+            self.network.answered(server(number))
+
     async def fall_silent(self, *numbers: int) -> None:
         for number in numbers:
             self.network.silent(server(number))
@@ -233,8 +237,7 @@ async def test_the_latest_five_that_answered_are_knocked_at_and_no_seeds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
-    for number in (0, 1, 2, 3, 4, 5, 1):
-        cut.network.answered(server(number))
+    cut.hear(0, 1, 2, 3, 4, 5, 1)
     await cut.fall_silent(*range(10, 15))
     assert cut.knocked[0][0] == "www.s1.example", "the latest first"
     assert sorted(cut.knocked[0]) == [f"www.s{number}.example" for number in range(1, 6)]
@@ -246,8 +249,7 @@ async def test_where_few_have_answered_seeds_are_knocked_at_besides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cut = Cut(monkeypatch, ("http://seed.example/",), 0.0, back_at=2)
-    for number in range(3):
-        cut.network.answered(server(number))
+    cut.hear(0, 1, 2)
     await cut.fall_silent(*range(10, 14))
     assert sorted(cut.knocked[0]) == [
         "seed.example", *(f"www.s{number}.example" for number in range(3)),
@@ -271,8 +273,7 @@ async def test_an_answer_that_was_on_its_way_says_nothing_of_failures_after_it_w
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cut = Cut(monkeypatch, (), 0.0, back_at=9)
-    for number in range(3):
-        cut.network.answered(server(number))
+    cut.hear(0, 1, 2)
     cut.world.time = 2_010.0
     await cut.fall_silent(11)
     cut.network.answered(server(0), since=2_009.0)
@@ -286,8 +287,7 @@ async def test_an_answer_that_was_asked_for_between_two_failures_ends_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cut = Cut(monkeypatch, (), 0.0, back_at=9)
-    for number in range(3):
-        cut.network.answered(server(number))
+    cut.hear(0, 1, 2)
     cut.world.time = 2_010.0
     await cut.fall_silent(11)
     cut.world.time = 2_012.0
@@ -304,8 +304,7 @@ async def test_where_nothing_else_runs_one_that_answered_is_knocked_at(
     monkeypatch: pytest.MonkeyPatch, back_at: int, ended: list[int], back: list[int]
 ) -> None:
     cut = Cut(monkeypatch, (), 0.0, back_at=back_at)
-    for number in range(3):
-        cut.network.answered(server(number))
+    cut.hear(0, 1, 2)
     await cut.fall_silent(11)
     assert not cut.network.paused, "one in a row"
     cut.network.settle()

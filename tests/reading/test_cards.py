@@ -1,4 +1,4 @@
-"""Cards: what parts made alike say is a page's text where it has less of any other."""
+"""Cards: what parts made alike say is a page's text where it has little of any other."""
 
 from __future__ import annotations
 
