@@ -10,6 +10,7 @@ script in it names, which fetches.
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,14 @@ _LEADS_ON = (
     "object,embed,area"
 )
 _UNSEEN = ["script", "style", "noscript", "template", "title", "head"]
+
+
+class Lack(Enum):
+    """What a page lacks until its scripts run: all its text, or its list."""
+
+    NOTHING = auto()
+    LIST = auto()
+    TEXT = auto()
 
 
 def is_shell(document: Document) -> bool:

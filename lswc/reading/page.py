@@ -18,7 +18,7 @@ from lswc.language.document import Document, TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
 from lswc.mishaps import LINK, REQUISITE, TEXT, Mishaps
 from lswc.outcomes import Outcome
-from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_TEXT, is_shell, lacks_list
+from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_TEXT, Lack, is_shell, lacks_list
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
@@ -80,11 +80,12 @@ class PageReading(Struct, frozen=True, array_like=True):
     depends on. ``opt_outs`` is what the page itself says against mining its text. ``left`` are
     links out of scope; ``unread_links`` counts those beyond the bound. ``is_cut`` says that
     more than links was left unread. ``needed`` are its requisites, if they were to be read.
-    ``is_shell`` says that the page, or its list, is empty until its scripts run, ``has_text`` that
-    a document says anything, besides its title. ``clean`` is its clean text, if that counts and the
-    page is in the target language. ``canonical`` is the URL that it says to be its own, if that is
-    another. ``mishaps`` are errors of ours that cost a part of the page, and how often each came
-    (lswc.mishaps). ``other_links`` counts those that it gives otherwise than by its elements.
+    ``is_shell`` says that the page, or its list, is empty until its scripts run, ``is_empty`` that
+    the page is: what it says, its title and menu, tells nothing of its language. ``has_text`` says
+    that a document says anything, besides its title. ``clean`` is its clean text, if that counts
+    and the page is in the target language. ``canonical`` is the URL that it says to be its own, if
+    that is another. ``mishaps`` are errors of ours that cost a part of the page, and how often each
+    came (lswc.mishaps). ``other_links`` counts those that it gives otherwise than by its elements.
     """
 
     kind: Kind
@@ -102,6 +103,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     is_cut: bool
     needed: Needed
     is_shell: bool
+    is_empty: bool
     has_text: bool
     clean: CleanText = NO_TEXT
     canonical: str = ""
@@ -182,6 +184,7 @@ class PageReader:
         is_doubted = not self.keeps_translated and identified == PageLanguage.TARGET
         if is_doubted and kind is Kind.HTML and mark_of(body.decode("latin-1")):  # they are ASCII
             identified = PageLanguage.OTHER
+        lack = _lack(raw) if kind is Kind.HTML else Lack.NOTHING
         return PageReading(
             kind=kind,
             identification=raw.identification,
@@ -197,7 +200,8 @@ class PageReader:
             left=tuple(left),
             unread_links=raw.unread_links,
             is_cut=raw.is_cut,
-            is_shell=kind is Kind.HTML and _is_shell(raw),
+            is_shell=lack is not Lack.NOTHING,
+            is_empty=lack is Lack.TEXT,
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
             canonical=_canonical(raw, url),
@@ -343,20 +347,20 @@ def _canonical(raw: Reading, url: Url) -> str:
     return found.href if found is not None and found.href != url.href else ""
 
 
-def _is_shell(raw: Reading) -> bool:
+def _lack(raw: Reading) -> Lack:
     try:
-        return _needs_scripts(raw)
+        return _found_lack(raw)
     except Exception as error:
         raw.mishaps.take(TEXT, error)
-        return False
+        return Lack.NOTHING
 
 
-def _needs_scripts(raw: Reading) -> bool:
-    """Tell whether a page lacks its text, or its list, until its scripts run."""
+def _found_lack(raw: Reading) -> Lack:
+    """Return what a page lacks until its scripts run."""
     if len(raw.text) <= 2 * MAX_TEXT and is_shell(raw.document):
-        return True
+        return Lack.TEXT
     may_lack = len(raw.links) <= FEW_LINKS and FETCHES.search(raw.document.markup) is not None
-    return may_lack and lacks_list(raw.document)
+    return Lack.LIST if may_lack and lacks_list(raw.document) else Lack.NOTHING
 
 
 def _simhash(text: str, kind: Kind, body: bytes) -> int:

@@ -6,6 +6,7 @@ import pytest
 
 from lswc.language.document import Document
 from lswc.reading.app_shell import MAX_TEXT, is_shell, lacks_list
+from tests.reading.test_page import page
 from tests.scenarios.site import THAI
 
 HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>ข่าว</title>'
@@ -135,3 +136,18 @@ def test_what_would_hold_the_reader_is_none() -> None:
     assert not told(shell.replace("</body>", f"<!--{'-' * 300_000}--></body>"))
     for hostile in ("<noscript>", "<noscript ", "<noscript<", "<div id=root>", "location="):
         assert not told(shell + hostile * 25_000)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_shell", "is_empty"),
+    [
+        (SHELLS["React"], True, True),
+        (f"{HEAD}<body><p>{THAI * 9}</p>{next(iter(LISTS))}", True, False),
+        (OTHERS["little text"], False, False),
+    ],
+)
+def test_a_reading_tells_an_empty_page_from_one_that_lacks_its_list(
+    source: str, is_shell: bool, is_empty: bool
+) -> None:
+    reading = page(source)
+    assert (reading.is_shell, reading.is_empty) == (is_shell, is_empty)
