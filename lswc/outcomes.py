@@ -195,8 +195,10 @@ class Outcome(StrEnum):
     NOT_RENDERED = "not rendered", "The page needs its scripts; LSWC_BROWSER=auto runs them."
     RENDERED_ENOUGH = (
         "rendered enough",
-        "The page needs its scripts; one in twenty of the pages was shown.",
+        "The page needs its scripts; its site, or the crawl, had its share of the browser "
+        "(LSWC_BROWSER_SHARE, LSWC_BROWSER_TRIES).",
     )
+    STILL_EMPTY = "still empty", "The page shows no text, its scripts run or not."
     BROWSER_DIED = "browser died", "The browser that showed the page died of it; others go on."
     RENDERING_TOO_LONG = "rendering too long", "The browser that showed the page hung."
     RENDERED_TOO_LARGE = (
@@ -300,6 +302,10 @@ INSTEAD = (Outcome.TWIN, Outcome.CANONICAL)
 """
 
 
+UNSHOWN = (Outcome.NOT_RENDERED, Outcome.RENDERED_ENOUGH)
+"""Outcomes of pages that are empty until their scripts run, and that a browser may show later."""
+
+
 _ALL = list(Outcome)
 LEFT_OUT = frozenset(
     {Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG}
@@ -315,7 +321,7 @@ def is_left_out(name: str) -> bool:
 
 def may_return(name: str) -> bool:
     """Tell whether a URL that ended so may be asked for later in the same crawl."""
-    return name in LIFTED or name in OF_QUOTA or name in INSTEAD or has_failed(name)
+    return name in (*LIFTED, *OF_QUOTA, *INSTEAD, *UNSHOWN) or has_failed(name)
 
 
 def sentence(name: str) -> str:

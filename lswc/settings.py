@@ -81,6 +81,15 @@ LSWC_BROWSER = "off"
 # (`shells`); a share of the relevant pages, such as 0.1, or 1 for `all`; or those that URL patterns
 # name, such as `host:*.example.co.th`. Each takes a second of processor, and 60 seconds at most.
 LSWC_BROWSER_PAGES: list[str] = ["shells"]
+# The share of the pages that may be shown in the browser and bring nothing, 20 pages besides. One
+# that turns out to be relevant, and like no other, isn't counted. At 1 there is no bound.
+LSWC_BROWSER_SHARE = 0.05
+# How many pages of a registered domain are shown that bring nothing, before no more are; as many
+# more as brought something. What is left is shown once there is room for it.
+LSWC_BROWSER_TRIES = 5
+# Whether a page that shows nothing but a question of age or consent is answered, by one press of
+# the button that agrees. Nothing is ever written into a field.
+LSWC_BROWSER_PRESS = False
 # Whether documents are collected as pages are: PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
 # RTF, plain text and CSV. At 0 no URL is asked for that ends as their names do.
 LSWC_DOCUMENTS = True

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Awaitable, Callable
 
-    Fetch = Callable[[Wanted], Awaitable[tuple[Answered, bytes]]]
+    Fetch = Callable[[Wanted, bytes], Awaitable[tuple[Answered, bytes]]]
 
 _START_SECONDS = 60
 _SLACK = 60  # seconds that a page may take beyond its own: the browser's bounds come first
@@ -202,7 +202,7 @@ class _Window(asyncio.Protocol):
     def _take(self, said: Started | Wanted | Shown, with_it: bytes) -> None:
         if isinstance(said, Wanted):
             if self._fetch is not None:
-                task = asyncio.ensure_future(self._answer(said, self._fetch))
+                task = asyncio.ensure_future(self._answer(said, with_it, self._fetch))
                 self._fetching.add(task)
                 task.add_done_callback(self._fetching.discard)
         elif isinstance(said, Shown):
@@ -211,8 +211,8 @@ class _Window(asyncio.Protocol):
         elif said.why_not:
             logger.warning("the browser doesn't start: %s", said.why_not)
 
-    async def _answer(self, wanted: Wanted, fetch: Fetch) -> None:
-        self._send(*await fetch(wanted))
+    async def _answer(self, wanted: Wanted, posted: bytes, fetch: Fetch) -> None:
+        self._send(*await fetch(wanted, posted))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_alive = False

@@ -51,10 +51,16 @@ _HEADER = re.compile(r"[ -~]+")
 
 
 class BrowserPages(NamedTuple):
-    """Which pages a browser shows: a ``share`` of the relevant ones, or what ``patterns`` name."""
+    """Which pages a browser shows.
+
+    Of those that aren't empty, a ``share`` of the relevant ones, or what ``patterns`` name. Of
+    empty ones in vain a share of all pages, the ``budget``, and so many ``tries`` of a site.
+    """
 
     share: float
-    patterns: tuple[Pattern, ...] = ()
+    patterns: tuple[Pattern, ...]
+    budget: float
+    tries: int
 
 
 def check(settings: BaseSettings) -> None:
@@ -241,21 +247,25 @@ def patterns(settings: BaseSettings, name: str) -> tuple[str, ...]:
 
 
 def browser_pages(settings: BaseSettings) -> BrowserPages:
-    """Return which pages a browser shows that aren't empty without their scripts.
+    """Return which pages a browser shows. Raises ConfigError."""
+    named = _browser_pages(settings)
+    budget = share(settings, "LSWC_BROWSER_SHARE")
+    return named._replace(budget=budget, tries=whole(settings, "LSWC_BROWSER_TRIES"))
 
-    Raises ConfigError.
-    """
+
+def _browser_pages(settings: BaseSettings) -> BrowserPages:
+    """Return which pages are shown that aren't empty without their scripts."""
     given = settings.getlist("LSWC_BROWSER_PAGES")
     if given in ([], ["shells"]):
-        return BrowserPages(0.0)
+        return BrowserPages(0.0, (), 0.0, 0)
     if len(given) == 1 and given[0] == "all":
-        return BrowserPages(1.0)
+        return BrowserPages(1.0, (), 0.0, 0)
     if len(given) == 1 and str(given[0]).replace(".", "", 1).isdecimal():
         if not 0 <= float(given[0]) <= 1:
             raise ConfigError(f"LSWC_BROWSER_PAGES must be a share up to 1, not {given[0]!r}")
-        return BrowserPages(float(given[0]))
+        return BrowserPages(float(given[0]), (), 0.0, 0)
     try:
-        return BrowserPages(0.0, patterns_of([str(one) for one in given]))
+        return BrowserPages(0.0, patterns_of([str(one) for one in given]), 0.0, 0)
     except ConfigError as error:
         raise ConfigError(
             f"LSWC_BROWSER_PAGES is shells, all, a share such as 0.1, or URL patterns: {error}"

@@ -173,11 +173,12 @@ def _composed(
         shared.exchange.arrivals.saves = commits.save
         shared.exchange.ownership.resends = shared.resends
     readers = Readers(crawl)
-    walls = None
+    walls = cookies = None
     if settings.getbool("COOKIES_ENABLED"):
         cookies = ServerCookies(learned)
         walls = Walls(crawl, guest, readers, cookies, internet)
-    rendering = Rendering(crawl, frontier, readers, guest, commits, internet.download)
+    rendering = Rendering(crawl, frontier, readers, guest, internet.download, cookies)
+    leases.may_be_shown = rendering.wanted
     requisites = Requisites(crawl, commits, guest, readers)
     pageless = Pageless(learned, crawl.language.tlds)
     commits.pageless = pageless

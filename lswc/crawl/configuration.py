@@ -332,6 +332,7 @@ def _browser(settings: BaseSettings, accepted: str) -> BrowserSettings | None:
         agent=settings.get("USER_AGENT"),
         language=accepted,
         largest=whole(settings, "DOWNLOAD_MAXSIZE"),
+        presses=settings.getbool("LSWC_BROWSER_PRESS"),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lswc.crawl.commits import MISSING
 from lswc.errors import AwayError
 from lswc.frontier.rules.visit import FollowedLink, offer_like
-from lswc.outcomes import INSTEAD, LIFTED, OF_QUOTA, Outcome, has_failed
+from lswc.outcomes import INSTEAD, LIFTED, OF_QUOTA, UNSHOWN, Outcome, has_failed
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class Leases:
         if twins is not None:
             twins.parted = self._retry_twins
         self.feed: Feed | None = None
+        self.may_be_shown: Callable[[], Callable[[str, int], bool] | None] = lambda: None
         self.may_end = False
         self.asked_for: Callable[[float], None] = lambda now: None
         self.ends_after = ""
@@ -184,7 +185,13 @@ class Leases:
         return True
 
     def take_owed(self) -> None:
-        """Make pending what another URL was asked for instead of, and which that doesn't show."""
+        """Make pending what had to be left for a while.
+
+        That is what the browser can show now, and URLs instead of which another was asked for that
+        doesn't show the same.
+        """
+        if (may_be_shown := self.may_be_shown()) is not None:
+            self._frontier.retry(UNSHOWN, may_be_shown)
         twins = self._twins
         if twins is not None and (owed := {*twins.owed, *twins.canonicals.owed}):
             self._frontier.retry(INSTEAD, lambda address, depth: address in owed)

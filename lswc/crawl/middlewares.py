@@ -158,6 +158,9 @@ class StrategyMiddleware(_PageMiddleware):
         if visit.is_over:
             return None  # its lease has ended: what comes of the URL is another visit's
         visit.offers = [*self._offers(item), *visit.offers]
+        if visit.unshown:
+            self._commits.commit(visit, visit.unshown)
+            return None
         visit.relevant, visit.brought = item.relevant, item.counted
         if item.reading.unwanted:
             self._commits.commit(visit, item.reading.unwanted)

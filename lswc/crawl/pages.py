@@ -236,8 +236,8 @@ class Pages:
         visit, reading = page.visit, page.reading
         if reading.kind is not Kind.HTML and self._is_linked(page, len(response.body)):
             page.reason = LINKED
-        is_kept = page.relevant or page.reason or self.crawl.archived == "all"
-        is_kept = is_kept and not reading.unwanted
+        is_told = (page.relevant or page.reason) and not visit.unshown
+        is_kept = (is_told or self.crawl.archived == "all") and not reading.unwanted
         if is_kept and not reading.opt_outs.is_tdm_told and self.crawl.opt_out != RECORD_PAGES:
             await self._ask_server(page, len(response.body))
         if visit.opt_outs:
@@ -366,10 +366,10 @@ class Pages:
         """Tell whether a page may be shown in a browser: it needs that, or was chosen."""
         if reading.unwanted or visit.is_over:
             return False
-        if reading.is_shell or self.crawl.browser is None:
+        if reading.is_shell or self.crawl.browser is None or reading.kind is not Kind.HTML:
             return reading.is_shell
-        is_relevant = reading.identified == PageLanguage.TARGET and reading.kind == Kind.HTML
-        return is_relevant and self.rendering.chooses(visit, url)
+        is_relevant = reading.identified == PageLanguage.TARGET
+        return self.rendering.chooses(visit, url, is_relevant=is_relevant)
 
     def _take_file(self, visit: Visit, response: Response) -> None:
         """End the visit of a file that is linked to; it is archived if that isn't refused."""
@@ -384,7 +384,7 @@ class Pages:
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
         visit.simhash = reading.simhash
-        near_duplicate = self._is_near_duplicate(visit, url, reading)
+        near_duplicate = not visit.unshown and self._is_near_duplicate(visit, url, reading)
         if listing := visit.lease.listing:
             self.guest.limits.listed(listing, True)
         admission, depth = self.guest.admission, visit.lease.depth + 1
@@ -394,13 +394,16 @@ class Pages:
             reading = without_closed(reading, lambda link: admission.of_link(link, depth))
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         unchanged = NOT_MODIFIED in response.flags
-        if self.twins is not None and reading.kind is Kind.HTML and not visit.lease.visits:
+        may_be_twin = reading.kind is Kind.HTML and not (visit.lease.visits or visit.unshown)
+        if self.twins is not None and may_be_twin:
             reading = self._known_by_one_name(self.twins, visit, url, reading, near_duplicate)
         _count(visit, reading, near_duplicate, unchanged)
         visit.links += (
             FollowedLink(left.url, left.anchor, None, left.reason) for left in reading.left
         )
         language = reading.identified
+        is_new = language == PageLanguage.TARGET and not near_duplicate
+        self.rendering.took(visit, is_new=is_new)
         if self.crawl.guesses_unknown:
             language = effective_language(language, visit.lease.inherited)
         status = 304 if unchanged else response.status

@@ -8,37 +8,42 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from html import escape
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
+from lswc.crawl.browser_budget import Budget
 from lswc.crawl.browsers import Browser, Unshown
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.readers import PageError
-from lswc.crawl.requests import RENDERING, headers_of
+from lswc.crawl.requests import RENDERING, STEP, headers_of
 from lswc.frontier.rules.visit import Rendered
+from lswc.guest.cookies import Jar
+from lswc.guest.server_cookies import Way
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
+from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import declared_type
-from lswc.strategy import Status
-from lswc.strategy.facts import status
+from lswc.strategy import PageLanguage
+from lswc.urls import parse, site
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from scrapy.http import Response
 
-    from lswc.crawl.commits import Commits
     from lswc.crawl.configuration import Crawl
     from lswc.crawl.readers import Readers
     from lswc.frontier import Frontier
     from lswc.frontier.rules.visit import Visit
     from lswc.guest.guest import Guest
+    from lswc.guest.server_cookies import ServerCookies
     from lswc.reading.browser.messages import Wanted
     from lswc.reading.page import PageReading
     from lswc.urls import Url
@@ -48,15 +53,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SHARE = 0.05
-"""The share of the pages that may be shown: one takes as long as a hundred that are read."""
-
-AT_FIRST = 20
-"""Pages that may be shown whatever their share: a crawl's seeds may all need it."""
-
-TOLERATED = 5
-"""Pages of a server without a relevant one, after which no more are shown, whatever the strategy:
-most never call a server irrelevant."""
+WAITING = 16
+"""Pages that may wait for the browser: more would leave a crawl no connection for others."""
 
 HELD = 32_000_000
 """Bytes of scripts that are kept for further pages."""
@@ -64,11 +62,11 @@ HELD = 32_000_000
 SHELLS = "shells"
 """Kind of the counts of pages that need their scripts, by what became of them."""
 
+RENDERED = "rendered"
+"""The name among these of pages that were shown."""
+
 CHOSEN = "chosen, rendered"
 """The name among these of pages that aren't empty, and were shown as LSWC_BROWSER_PAGES says."""
-
-ROUTES = "hash routes left"
-"""The name among these of links to what such pages show by a fragment: no URL of its own."""
 
 NOT_GIVEN = "not given to browser"
 """Kind of the counts of what such pages asked for and didn't get, by the reason."""
@@ -136,13 +134,16 @@ class Needs:
         self._scripts, self._largest = scripts, largest
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def answer(self, wanted: Wanted) -> tuple[Answered, bytes]:
-        """Return what a server answers; status 0 where nothing is asked, or nothing comes."""
+    async def answer(self, wanted: Wanted, posted: bytes) -> tuple[Answered, bytes]:
+        """Return what a server answers; status 0 where nothing is asked, or nothing comes.
+
+        ``posted`` is the body of a POST.
+        """
         async with self._free:
-            status, headers, body = await self._answer(wanted)
+            status, headers, body = await self._answer(wanted, posted)
         return Answered(wanted.number, status, headers), body
 
-    async def _answer(self, wanted: Wanted) -> Answer:
+    async def _answer(self, wanted: Wanted, posted: bytes) -> Answer:
         kept = self._scripts.get(wanted.url) if wanted.kind == "script" else None
         if kept is not None:
             self.visit.scripts.append(wanted.url)
@@ -151,7 +152,7 @@ class Needs:
         if refused is not None:
             return self._without(refused)
         try:
-            response = await self._download(self._request(wanted))
+            response = await self._download(self._request(wanted, posted))
         except Exception as error:  # of the network, or a limit: the page goes on without it
             return self._without(outcome_of(error))
         answer = Answer(response.status, _headers(response), response.body)
@@ -170,19 +171,25 @@ class Needs:
             return Outcome.TOO_LARGE
         return self._refusal(self.visit, address)
 
-    def _request(self, wanted: Wanted) -> Request:
+    def _request(self, wanted: Wanted, posted: bytes) -> Request:
+        meta = {RENDERING: self, "dont_retry": True}
+        if wanted.kind == "document":
+            meta[STEP] = True  # with the cookie that its script set
         return Request(
             wanted.url,
+            method=wanted.method,
+            body=posted,
             callback=NO_CALLBACK,
             headers={**self._headers, **wanted.headers},
-            meta={RENDERING: self, "dont_retry": True},
+            meta=meta,
         )
 
 
 class Rendering:
     """Reads pages that need their scripts as a browser shows them, if the crawl has one.
 
-    ``download`` takes a request through all downloader middlewares.
+    ``download`` takes a request through all downloader middlewares. ``cookies`` learns those that
+    scripts set to be let in, None if the crawl sends none.
     """
 
     def __init__(
@@ -191,49 +198,79 @@ class Rendering:
         frontier: Frontier,
         readers: Readers,
         guest: Guest,
-        commits: Commits,
         download: Download,
+        cookies: ServerCookies | None = None,
     ) -> None:
         self._frontier, self._readers, self._download = frontier, readers, download
-        self._guest, self._commits = guest, commits
+        self._guest, self._cookies = guest, cookies
         self._headers = crawl.headers
         self._settings = crawl.browser
         self._browser = Browser(self._settings) if self._settings else None
         self._scripts = Scripts()
         self._pages = crawl.browser_pages
-        self._read_again = self._asked = self._relevant = 0
+        self._budget = Budget(crawl.browser_pages.budget, crawl.browser_pages.tries)
+        self._read_again = self._relevant = 0
         self._chosen: set[int] = set()
+        self._under_way: set[int] = set()
 
-    def chooses(self, visit: Visit, url: Url) -> bool:
-        """Tell whether a relevant page is shown that isn't empty without its scripts.
+    def chooses(self, visit: Visit, url: Url, *, is_relevant: bool) -> bool:
+        """Tell whether a page is shown that isn't empty without its scripts.
 
-        Of several by its share, evenly. It doesn't count among those that are.
+        Each that the operator names, and of several relevant ones by their share, evenly. It
+        doesn't count among those that need it.
         """
         is_sent = bool(visit.attempts) and visit.attempts[-1].unchanged is None
         if self._browser is None or not is_sent:
             return False
-        self._relevant += 1
+        self._relevant += is_relevant
         share = self._pages.share
         is_next = int(self._relevant * share) > int((self._relevant - 1) * share)
-        if not is_next and not any(pattern.holds(url) for pattern in self._pages.patterns):
+        is_named = any(pattern.holds(url) for pattern in self._pages.patterns)
+        if not is_named and not (is_next and is_relevant):
             return False
         self._chosen.add(visit.lease.token)
         return True
 
     async def read(
         self, visit: Visit, response: Response, asked: Asked, shell: PageReading
-    ) -> PageReading | None:
-        """Return what a page says once its scripts have run, if it is shown.
+    ) -> PageReading:
+        """Return what a page says once its scripts have run, or what it said if it isn't shown.
 
-        Each page that was read allows a share of another to be shown. Raises Unread and
+        One that was empty, and still is, says nothing: ``visit.unshown`` is why. Raises Unread and
         ReaderError.
         """
+        outcome: str = self._refusal(visit)
+        reading = shell
+        if not outcome and self._browser is not None:
+            self._under_way.add(visit.lease.token)
+            try:
+                outcome, reading = await self._read(self._browser, visit, response, asked, shell)
+            finally:
+                self._under_way.discard(visit.lease.token)
+        is_chosen = visit.lease.token in self._chosen
+        self._chosen.discard(visit.lease.token)
+        visit.tally[SHELLS, CHOSEN if is_chosen and outcome == RENDERED else outcome] += 1
+        if reading.is_empty:
+            visit.unshown = Outcome.STILL_EMPTY if outcome == RENDERED else outcome
+            return replace(reading, identified=PageLanguage.UNKNOWN, clean=NO_TEXT)
+        return reading
+
+    async def _read(
+        self,
+        browser: Browser,
+        visit: Visit,
+        response: Response,
+        asked: Asked,
+        shell: PageReading,
+    ) -> tuple[str, PageReading]:
+        """Show a page and read it; return how that ended, and what it says."""
         try:
-            rendered = await self.of(visit, response)
-        finally:
-            self._chosen.discard(visit.lease.token)
-        if rendered is None or not visit.attempts:
-            return shell
+            rendered = await self._shown(browser, visit, response)
+        except Unshown as error:
+            self._budget.vain(_site(visit), failed=True)
+            return error.outcome, shell
+        if not visit.attempts:
+            return Outcome.LOST, shell
         visit.attempts[-1].rendered, visit.rendered = rendered, True
         visit.opt_outs += shell.opt_outs.said
         led_to = "".join(f'<a href="{escape(url)}"></a>' for url in rendered.led_to)
@@ -241,49 +278,78 @@ class Rendering:
         shown = Asked(headers, asked.url, asked.depth, rendered.url)
         self._read_again += 1
         try:
-            return await self._readers.read(shown, rendered.html + led_to.encode())
+            reading = await self._readers.read(shown, rendered.html + led_to.encode())
         except PageError as error:
             logger.error("%s is read as it was sent: %s", visit.url, error)
-            return shell
+            reading = None
+        return RENDERED, reading or shell
 
-    async def of(self, visit: Visit, response: Response) -> Rendered | None:
-        """Return a page that needs its scripts as they leave it; None if it isn't shown."""
-        outcome: str = self._refusal(visit)
-        rendered = None
-        if not outcome and self._browser is not None and self._settings is not None:
-            needs = Needs(
-                visit,
-                self.refusal_of_file,
-                self._headers,
-                self._scripts,
-                self._settings.largest,
-                self._download,
-            )
-            try:
-                rendered = await self._shown(self._browser, needs, response)
-                outcome = CHOSEN if visit.lease.token in self._chosen else "rendered"
-            except Unshown as error:
-                outcome = error.outcome
-        visit.tally[SHELLS, outcome] += 1
-        return rendered
-
-    async def _shown(self, browser: Browser, needs: Needs, response: Response) -> Rendered:
+    async def _shown(self, browser: Browser, visit: Visit, response: Response) -> Rendered:
         """Show a page. Raises Unshown."""
-        self._asked += needs.visit.lease.token not in self._chosen
-        content_type = declared_type(headers_of(response))
+        largest = self._settings.largest if self._settings else 0
+        needs = Needs(
+            visit, self.refusal_of_file, self._headers, self._scripts, largest, self._download
+        )
+        home = _site(visit)
+        shell = Shell(
+            response.url,
+            declared_type(headers_of(response)),
+            self._budget.explores(home),
+        )
         try:
-            shell = Shell(response.url, content_type)
             html, shown = await browser.render(shell, response.body, needs.answer)
         finally:
             needs.is_over = True
         for kind, number in shown.refused.items():
-            needs.visit.tally[NOT_GIVEN, kind] += number
-        needs.visit.named += shown.named
-        if shown.routes:
-            needs.visit.tally[SHELLS, ROUTES] += shown.routes
+            visit.tally[NOT_GIVEN, kind] += number
+        visit.named += shown.named
+        if shown.explored:
+            self._budget.explored(home, shown.explored - 1)
+        visit.tally["browser", "CPU ms"] += int(1_000 * shown.cpu)
+        if shown.cookie:
+            self._let_in(visit, shown.cookie)
         # A page can give itself another URL of its server, or one that nothing is relative to.
         url = shown.url if shown.url.startswith("http") else response.url
         return Rendered(html, url, shown.led_to)
+
+    def _let_in(self, visit: Visit, cookie: str) -> None:
+        """Learn the cookie that a script set and a page came with: others need no browser then."""
+        url = parse(visit.url)
+        if self._cookies is not None and url is not None:
+            jar = Jar()
+            jar.take(url.href, [pair.encode() + b"; Path=/" for pair in cookie.split("; ")])
+            self._cookies.opened(url, Way.DOORWAY, jar)
+
+    def took(self, visit: Visit, *, is_new: bool) -> None:
+        """Take notice of a page that was read: whether one that was shown is relevant and new."""
+        if not visit.rendered:
+            return
+        if is_new:
+            self._budget.brought(_site(visit))
+        else:
+            self._budget.vain(_site(visit))
+
+    def wanted(self) -> Callable[[str, int], bool] | None:
+        """Return which of the pages that weren't shown may be now; None if none can.
+
+        So many of them as can be shown until this is asked again.
+        """
+        left = WAITING // 2 - len(self._under_way)
+        if self._browser is None or left <= 0:
+            return None
+        read, taken = self._readers.pages - self._read_again, Counter[str]()
+
+        def may(address: str, depth: int) -> bool:
+            url = parse(address)
+            if url is None or taken.total() >= left:
+                return False
+            home = site(url.hostname)
+            if taken[home] or not self._budget.allows(home, read, taken.total()):
+                return False
+            taken[home] += 1
+            return True
+
+        return may
 
     def _refusal(self, visit: Visit) -> str:
         """Return why a page isn't shown; "" if it is."""
@@ -291,12 +357,11 @@ class Rendering:
             return Outcome.NOT_RENDERED
         if visit.lease.token in self._chosen:
             return ""
-        read = self._readers.pages - self._read_again
-        if not SHARE or self._asked >= AT_FIRST + SHARE * read:
+        if len(self._under_way) >= WAITING:
             return Outcome.RENDERED_ENOUGH
-        pages = self._frontier.pages_of(visit.lease.unit)
-        is_irrelevant = status(*pages, TOLERATED) == Status.IRRELEVANT
-        return Outcome.IRRELEVANT_SERVER if is_irrelevant else ""
+        read = self._readers.pages - self._read_again
+        is_allowed = self._budget.allows(_site(visit), read, len(self._under_way))
+        return "" if is_allowed else Outcome.RENDERED_ENOUGH
 
     def refusal_of_file(self, visit: Visit, address: str) -> str | None:
         """Return why a page that is shown doesn't get a file; None if it may."""
@@ -308,6 +373,11 @@ class Rendering:
         """End the browser."""
         if self._browser is not None:
             self._browser.close()
+
+
+def _site(visit: Visit) -> str:
+    url = parse(visit.url)
+    return site(url.hostname) if url is not None else visit.lease.server
 
 
 def _headers(response: Response) -> dict[str, str]:

@@ -25,7 +25,7 @@ from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import CHROMIUMS
 from lswc.reading.browser.messages import Answered, Settings, Shell, Wanted
-from lswc.reading.browser.process import EMPTY, SCROLLS
+from lswc.reading.browser.one_page import EMPTIER, EMPTY, RELOADS, SCROLLS, WAYS
 from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
@@ -62,19 +62,22 @@ class Showing:
         self.runner = asyncio.Runner()
         self.browser = Browser(settings)
         self.wanted: list[Wanted] = []
+        self.posted: list[bytes] = []
         self.files: dict[str, bytes] = {}
 
-    async def fetch(self, wanted: Wanted) -> tuple[Answered, bytes]:
+    async def fetch(self, wanted: Wanted, posted: bytes) -> tuple[Answered, bytes]:
         self.wanted.append(wanted)
+        self.posted += [posted] if posted else []
         body = self.files.get(wanted.url)
         kind = "text/javascript" if wanted.kind == "script" else "application/json"
         headers = {"content-type": kind, "access-control-allow-origin": "*"}
         return Answered(wanted.number, 200 if body is not None else 0, headers), body or b""
 
-    def show(self, body: str) -> Seen:
-        """Show a page; ``wanted`` has what it asked for."""
+    def show(self, body: str, *, explores: bool = False) -> Seen:
+        """Show a page; ``wanted`` has what it asked for, ``posted`` what it sent."""
         self.wanted.clear()
-        shell = Shell(URL, "text/html; charset=utf-8")
+        self.posted.clear()
+        shell = Shell(URL, "text/html; charset=utf-8", explores)
         return self.runner.run(self.browser.render(shell, body.encode(), self.fetch))
 
     def text(self, script: str) -> str:
@@ -142,31 +145,185 @@ def test_open_shadow_roots_are_in_the_page_one_in_another(showing: Showing) -> N
     assert "<div></div>" in html
 
 
-def test_a_page_without_text_is_waited_for(showing: Showing) -> None:
-    late = replace(SETTINGS, seconds=20)
-    patient = Showing(late)
-    try:
-        write = "setTimeout(() => p.textContent = 'late '.repeat(50), 1500)"
-        assert "late late" in patient.show(f"<p id=p></p><script>{write}</script>").html.decode()
-    finally:
-        patient.close()
+LATE = "setTimeout(() => p.textContent = 'late '.repeat(50), 6000)"
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        f"<div class=loading aria-busy=true>{'please be patient ' * 20}</div>",
+        f"<p>กำลังโหลดข้อมูล</p><p>{'menu and footer ' * 20}</p>",
+    ],
+    ids=["nothing", "a sign", "a word"],
+)
+def test_a_page_without_text_is_waited_for_and_that_takes_no_time(
+    showing: Showing, before: str
+) -> None:
+    script = f"{LATE}; setTimeout(() => w.remove(), 6000)"
+    html = showing.show(f"<div id=w>{before}</div><p id=p></p><script>{script}</script>").html
+    assert b"late late" in html
+
+
+def test_a_page_that_never_ceases_to_change_is_read_as_it_is_then(showing: Showing) -> None:
+    html = showing.text("p.textContent = 'x'; setInterval(() => p.textContent += 'y', 5)")
+    assert 5 < html.count("y") < 2_000
+    assert "xyy" in html
+
+
+GROWS = (
+    "p.textContent = 'x '.repeat(200); let n = 0; const more = () => { for (let i = 0; i < 50; "
+    "i++) document.body.insertAdjacentHTML('beforeend', `<h2><a href=/${++n}>item</a></h2>`) };"
+)
+
+
+@pytest.mark.slow
 def test_a_list_is_followed_to_where_it_goes_on_within_bounds(showing: Showing) -> None:
-    html = showing.text(
-        "p.textContent = 'x '.repeat(200);"
-        "const more = () => { for (let i = 0; i < 50; i++) document.body.append("
-        "Object.assign(document.createElement('h2'), {textContent: 'item'})) }; more();"
-        "addEventListener('scroll', () => { if (scrollY + innerHeight > "
-        "document.body.scrollHeight - 50) more() })"
+    at_end = "if (scrollY + innerHeight > document.body.scrollHeight - 50) more()"
+    html = showing.text(f"{GROWS} more(); addEventListener('scroll', () => {{ {at_end} }})")
+    assert 500 < html.count('<a href="/') <= 50 * (SCROLLS + 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("says", ["もっと見る", "ดูเพิ่มเติม", "▼"])
+def test_a_list_goes_on_by_what_shows_more(showing: Showing, says: str) -> None:
+    """By the word, or as it stands after a list."""
+    body = "<ul id=list></ul><button id=b>%s</button><p id=p></p><script>%s</script>"
+    script = (
+        "p.textContent = 'x '.repeat(200); let n = 0; const more = () => { for (let i = 0; i < 5; "
+        "i++) list.insertAdjacentHTML('beforeend', `<li><a href=/${++n}>item</a>`) }; more();"
+        "b.onclick = () => n < 40 ? more() : b.remove()"
     )
-    assert 50 < html.count("item</h2>") <= 50 * (SCROLLS + 2)
+    html = showing.show(body % (says, script)).html.decode()
+    assert html.count('<a href="/') == 40
 
 
-def test_links_to_hash_routes_are_counted(showing: Showing) -> None:
-    routes = "<a href='#/a'>a</a><a href='#!b'>b</a><a href='#/a'></a><a href=#c></a>"
-    seen = showing.show(routes + LONG)
-    assert seen.shown.routes == 2
+@pytest.mark.slow
+def test_links_of_a_list_that_keeps_only_what_is_near_are_told(showing: Showing) -> None:
+    script = (
+        "p.textContent = 'x '.repeat(200); let n = 0; const more = () => { for (let i = 0; i < 20 "
+        "&& n < 100; i++) list.insertAdjacentHTML('beforeend', `<li style=height:80px><a href=/${"
+        "++n}>item</a>`); while (list.children.length > 30) list.firstChild.remove() }; more();"
+        "addEventListener('scroll', more)"
+    )
+    seen = showing.show(f"<p id=p></p><ul id=list></ul><script>{script}</script>")
+    here = {f"/{n}" for n in range(1, 101) if f'href="/{n}"' in seen.html.decode()}
+    there = {url.removeprefix("https://app.example") for url in seen.shown.led_to}
+    assert here | there == {f"/{n}" for n in range(1, 101)}
+    assert not here & there
+
+
+BUTTONS = """
+<style>.card { cursor: pointer }</style><div id=root></div><script>
+root.innerHTML = `<p>${'text '.repeat(99)}</p><div class=card id=a><b>one</b></div>
+  <button onclick="location.href = '/b'">two</button><div role=menuitem id=c>three</div>
+  <button id=d>four</button><button id=e>five</button><a id=f>six</a><button>none</button>
+  <form><button onclick="location.href = '/form'">in a form</button></form>`;
+a.addEventListener('click', () => { history.pushState({}, '', '/a'); root.remove() });
+c.onclick = () => setTimeout(() => location.assign('/c'), 50);
+d.onclick = () => open('https://else.example/d');
+e.onclick = () => { location.hash = '#/e' };
+f.onclick = async () => { await fetch('/f.json'); history.pushState({}, '', '/f'); root.remove() };
+</script>"""
+
+
+@pytest.mark.slow
+def test_buttons_cards_and_menus_are_asked_where_they_lead(showing: Showing) -> None:
+    showing.files = {"https://app.example/f.json": b"{}"}
+    seen = showing.show(BUTTONS, explores=True)
+    own = {f"https://app.example/{name}" for name in "abcf"}
+    assert set(seen.shown.led_to) == own | {"https://else.example/d", f"{URL}#/e"}
+    assert b"one</b>" in seen.html
+    assert seen.shown.explored == 1 + len(seen.shown.led_to)
+    assert [wanted.url for wanted in showing.wanted] == ["https://app.example/f.json"]
+
+
+@pytest.mark.slow
+def test_buttons_are_pressed_only_if_that_is_wanted_and_few_links_lead_on(
+    showing: Showing,
+) -> None:
+    assert not showing.show(BUTTONS).shown.led_to
+    links = "".join(f"<a href=/{n}>x</a>" for n in range(30))
+    assert not showing.show(BUTTONS + links, explores=True).shown.explored
+
+
+@pytest.mark.slow
+def test_a_page_of_buttons_without_end_is_pressed_so_often(showing: Showing) -> None:
+    script = "p.innerHTML = '<button onclick=\"this.outerHTML += this.outerHTML\">x</button>'"
+    seen = showing.show(f"<p id=p></p><script>{script}; n = 0</script>{LONG}", explores=True)
+    assert seen.html.count(b"<button") <= 2 * WAYS
+
+
+ASKS = (
+    "<p id=p></p><button id=no>ไม่ใช่</button><button id=yes>ใช่ ฉันอายุ 18 ปี</button><script>"
+    "no.onclick = () => location.href = 'https://else.example/';"
+    "yes.onclick = () => p.textContent = 'behind '.repeat(99)</script>"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("presses", [True, False])
+@pytest.mark.parametrize("more", ["", "<input type=password>"], ids=["a question", "a login"])
+def test_a_question_is_answered_by_one_press_if_the_operator_lets_it(
+    presses: bool, more: str
+) -> None:
+    showing = Showing(replace(SETTINGS, presses=presses))
+    try:
+        seen = showing.show(ASKS + more)
+    finally:
+        showing.close()
+    assert (b"behind behind" in seen.html) == (presses and not more)
+    assert not seen.shown.led_to
+
+
+@pytest.mark.slow
+def test_a_page_asks_its_own_site_by_post_and_no_other(showing: Showing) -> None:
+    showing.files = {"https://api.app.example/g": b"answer " * 99}
+    post = "fetch('%s', {method: 'POST', body: 'q=1'}).then(async r => p.append(await r.text()))"
+    own = post % "https://api.app.example/g"
+    assert "answer answer" in showing.text(own)
+    assert showing.posted == [b"q=1"]
+    assert [wanted.method for wanted in showing.wanted] == ["POST"]
+    for other in ("https://else.example/g", "ftp://app.example/g"):
+        showing.text(f"{post % other}.catch(() => 0)")
+        assert not showing.wanted
+    showing.text("fetch('/g', {method: 'PUT', body: 'x'}).catch(() => 0)")
+    showing.text("fetch('/g', {method: 'POST', body: 'x'.repeat(70000)}).catch(() => 0)")
+    assert not showing.wanted
+
+
+RELOADS_ITSELF = "document.cookie = 'seen=1; path=/'; location.reload()"
+
+
+@pytest.mark.slow
+def test_a_page_that_loads_itself_again_comes_with_its_cookie(showing: Showing) -> None:
+    showing.files = {URL: f"<p>behind</p>{LONG}".encode()}
+    seen = showing.show(f"<script>{RELOADS_ITSELF}</script>")
+    assert b"<p>behind" in seen.html
+    assert seen.shown.cookie == "seen=1"
+    [wanted] = showing.wanted
+    assert (wanted.kind, wanted.headers["cookie"]) == ("document", "seen=1")
+
+
+@pytest.mark.slow
+def test_a_page_that_loads_itself_without_end_does_so_twice(showing: Showing) -> None:
+    count = "document.cookie = 'n=' + (1 + Number(document.cookie.slice(2))) + '; path=/';"
+    loops = f"<p id=p>{'text ' * 99}</p><script>{count} location.reload()</script>"
+    showing.files = {URL: loops.encode()}
+    assert b"text text" in showing.show(loops).html
+    assert len(showing.wanted) == RELOADS
+    assert "after" in showing.text("p.textContent = 'after'")
+
+
+@pytest.mark.slow
+def test_an_app_of_many_modules_is_had_while_it_shows_nothing(showing: Showing) -> None:
+    number = 2 * SETTINGS.requests
+    assert number < EMPTIER * SETTINGS.requests
+    here = "https://app.example/m"
+    showing.files = {f"{here}{n}.js": f"import '/m{n + 1}.js'".encode() for n in range(number)}
+    showing.files[f"{here}{number}.js"] = b"p.textContent = 'all '.repeat(99)"
+    seen = showing.show("<p id=p></p><script type=module src=/m0.js></script>")
+    assert b"all all" in seen.html
 
 
 def test_what_a_page_tells_of_itself_is_not_believed(showing: Showing) -> None:
@@ -417,7 +574,7 @@ from tests.crawl.test_browsers import Browser, SETTINGS, Shell
 
 async def main():
     browser = Browser(SETTINGS)
-    async def fetch(wanted):
+    async def fetch(wanted, posted):
         print("asked", flush=True)
         await asyncio.sleep(600)
     body = b"<script>fetch('/x')</script><script>setTimeout(() => { for (;;) ; }, 500)</script>"

@@ -13,15 +13,18 @@ from scrapy.http import Request, Response
 
 from lswc.crawl import rendering as rendering_of_pages
 from lswc.crawl.guest_middleware import GuestMiddleware
-from lswc.crawl.rendering import AT_FIRST, ROUTES, Needs, Scripts
-from lswc.crawl.requests import RENDERING
+from lswc.crawl.rendering import WAITING, Needs, Scripts
+from lswc.crawl.requests import RENDERING, headers_of
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
 from lswc.frontier.rules.visit import Attempt
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import chromium
-from lswc.reading.browser.messages import Wanted
+from lswc.reading.browser.messages import Shown, Wanted
+from lswc.reading.reader_messages import Asked
 from lswc.reading.requisites import Needed
+from lswc.strategy import PageLanguage
+from lswc.urls import Url
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
 
     from lswc.crawl.rendering import Rendering
     from lswc.frontier.rules.visit import Visit
+    from lswc.reading.page import PageReading
 
 PAGE = "http://a.example/"
+URL = Url(PAGE, "http", "a.example", "a.example", 80, "/")
 SCRIPT = "http://cdn.example/app.js"
 
 
@@ -61,7 +66,7 @@ def needs(crawl: SetUp, visit: Visit, server: Server, scripts: Scripts | None = 
 
 
 def asked(needed: Needs, url: str, kind: str = "script") -> tuple[int, dict[str, str]]:
-    answered, _ = asyncio.run(needed.answer(Wanted(1, url, kind, {"accept": "*/*"})))
+    answered, _ = asyncio.run(needed.answer(Wanted(1, url, kind, {"accept": "*/*"}), b""))
     return answered.status, answered.headers
 
 
@@ -177,67 +182,94 @@ def test_what_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
         chromium("auto")
 
 
-@pytest.fixture
-def rendering(crawl: SetUp) -> Rendering:
-    return crawl.parts.rendering
+SHELL = b"<title>%s</title><div id=root></div><script src=/app.js></script>"
+TITLE = "ข่าววันนี้ของประเทศไทย เรื่องน่าสนใจหลายเรื่อง".encode()
 
 
-def test_without_a_browser_a_shell_is_counted(crawl: SetUp, rendering: Rendering) -> None:
+def read(crawl: SetUp, visit: Visit, rendering: Rendering | None = None) -> PageReading:
+    """Read a page that is empty until its scripts run, as it is shown if it is."""
+    parts = crawl.parts
+    rendering = rendering or parts.rendering
+    response = Response(PAGE, headers={"Content-Type": "text/html"}, body=SHELL % TITLE)
+    asked = Asked(headers_of(response), URL, 0, PAGE)
+
+    async def found() -> PageReading:
+        shell = await parts.readers.read(asked, response.body)
+        assert shell is not None
+        assert shell.is_empty
+        visit.attempts = [Attempt(PAGE, datetime.now(UTC))]
+        return await rendering.read(visit, response, asked, shell)
+
+    return asyncio.run(found())
+
+
+def test_a_page_that_is_not_shown_is_unknown_whatever_its_title_says(crawl: SetUp) -> None:
     visit = crawl.visit()
-    assert asyncio.run(rendering.of(visit, Response(PAGE))) is None
+    assert read(crawl, visit).identified == PageLanguage.UNKNOWN
+    assert visit.unshown == Outcome.NOT_RENDERED
     assert dict(visit.tally) == {("shells", Outcome.NOT_RENDERED): 1}
+    assert crawl.parts.rendering.wanted() is None
 
 
 class Shows:
     """A browser that shows every page at once."""
 
-    def __init__(self, *_: object) -> None:
-        pass
+    html = b"<p>shown</p>" * 50
 
-    async def render(self, *_: object) -> tuple[bytes, SimpleNamespace]:
-        return b"<p>shown</p>", SimpleNamespace(refused={}, url=PAGE, led_to=(), routes=3, named=())
+    def __init__(self, *_: object) -> None:
+        self.shown: list[str] = []
+
+    async def render(self, *_: object) -> tuple[bytes, Shown]:
+        return self.html, Shown(PAGE, (), {})
 
     def close(self) -> None:
         pass
 
 
-def test_pages_wait_for_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = asyncio.Lock()
-
-    class OneByOne(Shows):
-        async def render(self, *asked: object) -> tuple[bytes, SimpleNamespace]:
-            async with turn:
-                await asyncio.sleep(0.01)
-                return await super().render(*asked)
-
-    monkeypatch.setattr(rendering_of_pages, "Browser", OneByOne)
-    with SetUp(tmp_path, PAGE, DOWNLOAD_DELAY=0, LSWC_BROWSER=sys.executable) as crawl:
-        visit = crawl.visit()
-
-        async def show() -> None:
-            shown = (crawl.parts.rendering.of(visit, Response(PAGE)) for _ in range(AT_FIRST))
-            await asyncio.gather(*shown)
-
-        asyncio.run(show())
-        expected = {("shells", "rendered"): AT_FIRST, ("shells", ROUTES): AT_FIRST * 3}
-        assert dict(visit.tally) == expected
-
-
-def test_a_share_of_the_pages_is_shown_and_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def with_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SetUp]:
     monkeypatch.setattr(rendering_of_pages, "Browser", Shows)
     with SetUp(tmp_path, PAGE, DOWNLOAD_DELAY=0, LSWC_BROWSER=sys.executable) as crawl:
-        visit = crawl.visit()
+        yield crawl
 
-        async def show() -> None:
-            for _ in range(AT_FIRST + 5):
-                await crawl.parts.rendering.of(visit, Response(PAGE))
 
-        asyncio.run(show())
-        expected = {
-            ("shells", "rendered"): AT_FIRST,
-            ("shells", ROUTES): AT_FIRST * 3,
-            ("shells", Outcome.RENDERED_ENOUGH): 5,
-        }
-        assert dict(visit.tally) == expected
+def test_a_page_that_stays_empty_is_unknown(
+    with_browser: SetUp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visit = with_browser.visit()
+    monkeypatch.setattr(Shows, "html", SHELL % TITLE)
+    assert read(with_browser, visit).identified == PageLanguage.UNKNOWN
+    assert visit.unshown == Outcome.STILL_EMPTY
+    assert visit.rendered
+
+
+def test_no_more_pages_wait_for_the_browser_than_leave_connections(
+    with_browser: SetUp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendering, visit = with_browser.parts.rendering, with_browser.visit()
+    assert rendering.wanted() is not None
+    monkeypatch.setattr(rendering, "_under_way", set(range(WAITING)))
+    assert rendering.wanted() is None
+    read(with_browser, visit)
+    assert visit.unshown == Outcome.RENDERED_ENOUGH
+
+
+def test_pages_that_were_left_may_be_shown_once_there_is_room_and_one_of_a_site(
+    with_browser: SetUp,
+) -> None:
+    rendering = with_browser.parts.rendering
+    may = rendering.wanted()
+    assert may is not None
+    asked = [f"http://{host}.example/{path}" for host in "abcdefghijk" for path in "12"]
+    assert [url for url in asked if may(url, 0)] == asked[:WAITING:2]
+
+
+def test_a_site_that_brings_nothing_is_left(with_browser: SetUp) -> None:
+    parts, tries = with_browser.parts, with_browser.parts.crawl.browser_pages.tries
+    unshown, visit = [], with_browser.visit()
+    for _ in range(tries + 1):
+        visit.unshown = ""
+        read(with_browser, visit)
+        parts.rendering.took(visit, is_new=False)
+        unshown.append(visit.unshown)
+    assert unshown == [""] * tries + [Outcome.RENDERED_ENOUGH]

@@ -365,7 +365,8 @@ class Visit:
     for what still comes. ``since`` is when the URL was handed out, in seconds of a monotonic clock;
     ``rest`` the seconds from then until its server may be asked again: the guest says them, and
     they are 0 until it lets something be asked. ``postponed`` says that the URL is tried again
-    another time: then nothing is kept of it but that it was tried. ``is_file`` says that what came
+    another time: then nothing is kept of it but that it was tried. ``unshown`` is why the page says
+    nothing: it is empty until its scripts run, and wasn't shown. ``is_file`` says that what came
     is no page, but a file that is archived as it is linked to.
     """
 
@@ -395,6 +396,7 @@ class Visit:
     scripts: list[str] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
     is_file: bool = False
+    unshown: str = ""
     is_over: bool = False
     is_page: bool = field(init=False)
 

@@ -26,3 +26,14 @@ def memory() -> int:
                 held = each.memory_info()
                 total += held.rss - getattr(held, "shared", 0)
     return total
+
+
+def cpu() -> float:
+    """Return the seconds of processor that this process and all that it has started have used."""
+    total, own = 0.0, psutil.Process()
+    with suppress(psutil.Error):
+        for each in (own, *own.children(recursive=True)):
+            with suppress(psutil.Error):
+                used = each.cpu_times()
+                total += used.user + used.system
+    return total
