@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import can_ada
 from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +37,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Most links are what the standard makes of them, but for the fragment. A name that ends in letters
 # alone is no number, as 0x7f.1 would be.
 _PLAIN = re.compile(
-    r"(https?)://([a-z0-9-][a-z0-9.-]*\.[a-z]{2,})(/[\w~+/.-]*+)(?:\?([\w~/=&;,+.-]*+))?(?:#[!-~]*+)?",
+    r"(https?)://([a-z0-9-][a-z0-9.-]*\.[a-z]{2,})(/[\w~+/.-]*+)(?:\?([\w~/=&;,+.-]*+))?(?:(#[/!][!-~]*+)|#[!-~]*+)?",
     re.ASCII,
 )
 _RULE = re.compile(r"^(?!//)\S+", re.MULTILINE)  # of the Public Suffix List
+_ROUTE = len("#/")  # of an app's front page, which needs none
 _PORTS = {"http": 80, "https": 443}
 _UNRESERVED = frozenset(ascii_letters + digits + "-._~")  # RFC 3986 §2.3
 
@@ -49,9 +51,11 @@ class Url(Struct, frozen=True, array_like=True, gc=False):
 
     ``href`` is its canonical form: the WHATWG serialisation without fragment, credentials, an
     empty query, the root's dot, session ids and tracking parameters, its escapes as RFC 3986 §2
-    and §6.2.2 want them. ``server`` is the host, plus the port if it isn't the scheme's default
-    (so http and https are one server); ``port`` is the one that is connected to, 0 for a scheme
-    without servers; ``path`` begins with a slash; ``query`` has no mark.
+    and §6.2.2 want them. ``route`` is a fragment by which scripts tell their pages apart, such as
+    ``#/about`` or ``#!about``: that one is part of ``href``, and no server sees it. ``server`` is
+    the host, plus the port if it isn't the scheme's default (so http and https are one server);
+    ``port`` is the one that is connected to, 0 for a scheme without servers; ``path`` begins with a
+    slash; ``query`` has no mark.
     """
 
     href: str
@@ -61,6 +65,14 @@ class Url(Struct, frozen=True, array_like=True, gc=False):
     port: int
     path: str
     query: str = ""
+    route: str = ""
+
+    @property
+    def without_route(self) -> Url:
+        """What a server is asked for."""
+        if not self.route:
+            return self
+        return replace(self, href=self.href.removesuffix(self.route), route="")
 
 
 def parse(url: str) -> Url | None:
@@ -70,9 +82,10 @@ def parse(url: str) -> Url | None:
     """
     plain = _PLAIN.fullmatch(url)
     if plain is not None:
-        scheme, host, path, query = plain.groups()
+        scheme, host, path, query, route = plain.groups()
         if "/." not in path and ".." not in host and "xn--" not in host:
-            return _of_parts(scheme, host, host, _PORTS[scheme], path, query or "")
+            parts = scheme, host, host, _PORTS[scheme], path
+            return _of_parts(*parts, query or "", route if route and len(route) > _ROUTE else "")
     try:
         parsed = can_ada.parse(url)
     except ValueError:
@@ -91,14 +104,19 @@ def parse(url: str) -> Url | None:
     if (";" in path or "(" in path) and (bare := _SESSION.sub("", path)) != path:
         path = can_ada.parse(f"http://a{bare}").pathname  # what is left may be a dot segment
     port = int(parsed.port or _PORTS[scheme])
-    return _of_parts(scheme, server, hostname, port, path, _normal(query))
+    route = parsed.hash if len(parsed.hash) > _ROUTE and parsed.hash[1] in "/!" else ""
+    return _of_parts(scheme, server, hostname, port, path, _normal(query), route)
 
 
-def _of_parts(scheme: str, server: str, hostname: str, port: int, path: str, query: str) -> Url:
+def _of_parts(
+    scheme: str, server: str, hostname: str, port: int, path: str, query: str, route: str
+) -> Url:
     """Return a URL without the parameters that say who follows a link."""
     if query:
         query = "&".join(filter(_is_wanted, query.split("&")))
     href = f"{scheme}://{server}{path}?{query}" if query else f"{scheme}://{server}{path}"
+    if route:
+        return Url(href + route, scheme, server, hostname, port, path, query, route)
     return Url(href, scheme, server, hostname, port, path, query)
 
 

@@ -14,7 +14,9 @@ from lswc.cli.command import program
 from lswc.cli.tables import counted, lines_table
 from lswc.crawl.ends import REASON as LITTLE_LEFT
 from lswc.extras import GROUPS, how_to_install, is_installed
+from lswc.outcomes import Outcome
 from lswc.plurals import numbered
+from lswc.urls import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,6 +185,7 @@ def advice(snapshot: Snapshot, folder: Path) -> str:
         are = "is" if snapshot.pending == 1 else "are"
         urls = numbered(snapshot.pending, "URL")
         lines.append(f"{urls} {are} pending: the same command{more} goes on.")
+    lines += _unshown(snapshot)
     if snapshot.pages:
         lines += [
             "Next:",
@@ -190,6 +193,25 @@ def advice(snapshot: Snapshot, folder: Path) -> str:
         ]
     return "\n".join(lines)
 
+
+def _unshown(snapshot: Snapshot) -> list[str]:
+    """Say which pages need a browser, and what to set."""
+    finished, lines = snapshot.tallies.finished, []
+    for outcome, setting in _SHOW.items():
+        if number := finished.get(outcome):
+            hosts = [one.name for one in snapshot.without_page.first if outcome in one.reasons]
+            named = f" ({readable(', '.join(hosts[:MOST]))})" if hosts else ""
+            need = "needs its scripts" if number == 1 else "need their scripts"
+            pages = f"{numbered(number, 'page')}{named} {need} and wasn't shown"
+            pages = pages if number == 1 else pages.replace("wasn't", "weren't")
+            lines.append(f"{pages}: the same command with -s {setting}.")
+    return lines
+
+
+_SHOW = {
+    Outcome.NOT_RENDERED: "LSWC_BROWSER=auto shows them (docs/browser.md)",
+    Outcome.RENDERED_ENOUGH: "LSWC_BROWSER_SHARE=1 and a larger LSWC_BROWSER_TRIES shows more",
+}
 
 _TO_THE_END = " with -s LSWC_STOP_HARVEST=0"
 

@@ -1,4 +1,4 @@
-"""What may be shown in the browser: each page that brings nothing is paid by pages that were read.
+"""Budget of the browser: pages that were read pay for each that is shown and brings nothing.
 
 A page takes as long there as a hundred that are read. One that turns out to be relevant, and like
 no other, is what the crawl is for: it costs nothing, and lets its site try one more. So an app in

@@ -196,7 +196,7 @@ class Crawl:
 
     def seed(self, address: str) -> Offer | Outcome:
         """Return a seed as it is offered to the frontier, or why it is left out."""
-        url = self.reader.scope.check(address, 0)
+        url = self.reader.scope.check(address, 0, routes=True)
         if isinstance(url, Outcome):
             return url
         return Offer(url.href, url.server, self.unit(url), SEED, PageLanguage.TARGET, 0)

@@ -366,6 +366,8 @@ class Pages:
         """Tell whether a page may be shown in a browser: it needs that, or was chosen."""
         if reading.unwanted or visit.is_over:
             return False
+        if url.route and self.crawl.browser is not None:
+            return True  # its server doesn't know of it
         if reading.is_shell or self.crawl.browser is None or reading.kind is not Kind.HTML:
             return reading.is_shell
         is_relevant = reading.identified == PageLanguage.TARGET
@@ -394,7 +396,9 @@ class Pages:
             reading = without_closed(reading, lambda link: admission.of_link(link, depth))
         visit.opt_outs = (*dict.fromkeys(visit.opt_outs + reading.opt_outs.said),)
         unchanged = NOT_MODIFIED in response.flags
-        may_be_twin = reading.kind is Kind.HTML and not (visit.lease.visits or visit.unshown)
+        may_be_twin = reading.kind is Kind.HTML and not (
+            visit.lease.visits or visit.unshown or url.route
+        )
         if self.twins is not None and may_be_twin:
             reading = self._known_by_one_name(self.twins, visit, url, reading, near_duplicate)
         _count(visit, reading, near_duplicate, unchanged)
@@ -402,8 +406,9 @@ class Pages:
             FollowedLink(left.url, left.anchor, None, left.reason) for left in reading.left
         )
         language = reading.identified
-        is_new = language == PageLanguage.TARGET and not near_duplicate
-        self.rendering.took(visit, is_new=is_new)
+        if visit.rendered:
+            is_new = language == PageLanguage.TARGET and not near_duplicate
+            self.rendering.took(visit, is_new=is_new)
         if self.crawl.guesses_unknown:
             language = effective_language(language, visit.lease.inherited)
         status = 304 if unchanged else response.status

@@ -28,13 +28,14 @@ from lswc.guest.server_cookies import Way
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
 from lswc.reading.main_text.clean_text import NO_TEXT
+from lswc.reading.page import ReadLink
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import declared_type
-from lswc.strategy import PageLanguage
-from lswc.urls import parse, site
+from lswc.strategy import Anchor, Locality, Named, PageLanguage
+from lswc.urls import Url, parse, site
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from scrapy.http import Response
 
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from lswc.guest.server_cookies import ServerCookies
     from lswc.reading.browser.messages import Wanted
     from lswc.reading.page import PageReading
-    from lswc.urls import Url
 
     Download = Callable[[Request], Awaitable[Response]]
     Refusal = Callable[[Visit, str], str | None]
@@ -273,7 +273,8 @@ class Rendering:
             return Outcome.LOST, shell
         visit.attempts[-1].rendered, visit.rendered = rendered, True
         visit.opt_outs += shell.opt_outs.said
-        led_to = "".join(f'<a href="{escape(url)}"></a>' for url in rendered.led_to)
+        routes, others = _parted(rendered.led_to, asked.url)
+        led_to = "".join(f'<a href="{escape(address)}"></a>' for address in others)
         headers = {**asked.headers, "content-type": ["text/html; charset=utf-8"]}
         shown = Asked(headers, asked.url, asked.depth, rendered.url)
         self._read_again += 1
@@ -282,7 +283,7 @@ class Rendering:
         except PageError as error:
             logger.error("%s is read as it was sent: %s", visit.url, error)
             reading = None
-        return RENDERED, reading or shell
+        return RENDERED, shell if reading is None else _with_routes(reading, routes)
 
     async def _shown(self, browser: Browser, visit: Visit, response: Response) -> Rendered:
         """Show a page. Raises Unshown."""
@@ -292,7 +293,7 @@ class Rendering:
         )
         home = _site(visit)
         shell = Shell(
-            response.url,
+            _shown_at(visit, response),
             declared_type(headers_of(response)),
             self._budget.explores(home),
         )
@@ -321,9 +322,7 @@ class Rendering:
             self._cookies.opened(url, Way.DOORWAY, jar)
 
     def took(self, visit: Visit, *, is_new: bool) -> None:
-        """Take notice of a page that was read: whether one that was shown is relevant and new."""
-        if not visit.rendered:
-            return
+        """Take notice of a page that was shown: whether it is relevant, and like no other."""
         if is_new:
             self._budget.brought(_site(visit))
         else:
@@ -373,6 +372,35 @@ class Rendering:
         """End the browser."""
         if self._browser is not None:
             self._browser.close()
+
+
+def _shown_at(visit: Visit, response: Response) -> str:
+    """Return the URL that a page is shown at: that of the answer, with the visit's route."""
+    url = parse(visit.url)
+    return response.url.partition("#")[0] + (url.route if url is not None else "")
+
+
+def _parted(led_to: Iterable[str], url: Url) -> tuple[list[Url], list[str]]:
+    """Return of the addresses that a page leads to its own routes, and the others."""
+    routes, others = dict[str, Url](), list[str]()
+    for address in led_to:
+        found = parse(address) if "#" in address else None
+        if found is None or not found.route:
+            others.append(address)
+        elif found.without_route.href == url.without_route.href and found.href != url.href:
+            routes[found.href] = found
+    return [*routes.values()], others
+
+
+def _with_routes(reading: PageReading, routes: Sequence[Url]) -> PageReading:
+    """Return a page with links to its routes, which no reader of HTML takes for links."""
+    if not routes or reading.unwanted:
+        return reading
+    made = (
+        ReadLink(url, Locality.SAME_SERVER, Anchor.NONE, Named.NONE, same_folder=True)
+        for url in routes
+    )
+    return replace(reading, links=(*reading.links, *made))
 
 
 def _site(visit: Visit) -> str:

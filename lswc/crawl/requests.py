@@ -55,12 +55,13 @@ def request_for(
 ) -> Request:
     """Return the request for a visit's URL, with these headers and its referrer's."""
     lease = visit.lease
+    referrer = (lease.referrer or "").partition("#")[0]
     return Request(
         visit.url,
         callback=callback,
         errback=errback,
         meta={VISIT: visit, "depth": lease.depth, "redirect_times": visit.redirects},
-        headers={**headers, **({"Referer": lease.referrer} if lease.referrer else {})},
+        headers={**headers, **({"Referer": referrer} if referrer else {})},
     )
 
 

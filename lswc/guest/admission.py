@@ -161,7 +161,8 @@ class Admission:
         """
         if not visit.is_page and self._reach.requisites is not None:
             return self._reach.requisites.check(address, 0)
-        return self._reach.pages.check(address, visit.lease.depth)
+        has_route = "#" in visit.url
+        return self._reach.pages.check(address, visit.lease.depth, routes=has_route)
 
     def _refusal_by_place(self, visit: Visit, url: Url, rule: Rule) -> Outcome | None:
         """Return why a place is left alone.

@@ -26,8 +26,9 @@ _SAID = (Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_L
 # The first are the most promising: what somebody could do something about.
 _PROMISING = (
     Outcome.COOKIE_WALL, Outcome.NOT_HTML, Outcome.SPIDER_ERROR, Outcome.NOT_RENDERED,
-    Outcome.REDIRECT_LOOP, Outcome.BROKEN_COMPRESSION, f"{Outcome.STATUS} 401",
-    f"{Outcome.STATUS} 403", Outcome.ROBOTS, Outcome.REDIRECT_ELSEWHERE,
+    Outcome.RENDERED_ENOUGH, Outcome.STILL_EMPTY, Outcome.REDIRECT_LOOP,
+    Outcome.BROKEN_COMPRESSION, f"{Outcome.STATUS} 401", f"{Outcome.STATUS} 403", Outcome.ROBOTS,
+    Outcome.REDIRECT_ELSEWHERE,
 )  # fmt: skip
 
 

@@ -77,7 +77,8 @@ class Tallies(Struct, frozen=True, kw_only=True):
     URLs finished, or postponed, by outcome; ``fetched`` pages by group. ``left_out`` has links and
     pending URLs that weren't wanted, ``errors`` the URLs that couldn't be had. ``linked_documents``
     are archived though their language can't be told. ``requisites`` of archived pages and
-    ``shells``, pages that need their scripts, are counted by what came of them. ``clean_text`` are
+    ``shells``, pages that need their scripts, are counted by what came of them, with what the
+    browser took. ``clean_text`` are
     letters of the relevant pages, counted if text counts.
     """
 
@@ -430,6 +431,8 @@ def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies
     finished, discarded = of("finished"), of("discarded")
     unwanted = {name: number for name, number in finished.items() if is_left_out(name)}
     wait = {"pending": requisites} if requisites else {}
+    spent = of("browser").get("CPU ms", 0)
+    cpu = {"browser's CPU seconds": round(spent / 1_000)} if spent else {}
     return Tallies(
         kinds=of("kind"),
         sources=of("source"),
@@ -447,7 +450,7 @@ def _tallies(kinds: Mapping[str, Mapping[str, int]], requisites: int) -> Tallies
         linked_documents=of("linked documents"),
         requisites=of("requisites") | wait | not_done("requisites discarded", "not asked for"),
         clean_text=of("clean text"),
-        shells=of("shells") | not_done("not given to browser", "not given to browser"),
+        shells=of("shells") | not_done("not given to browser", "not given to browser") | cpu,
     )
 
 

@@ -61,6 +61,11 @@ SHAPE = TrapShape(segments=24, repeats=3, parameters=12)
 """The shape that a crawl takes a URL to be a trap by: sites for readers have less of each."""
 
 
+def _bare(address: str) -> Url | None:
+    url = parse(address)
+    return url if url is None or not url.route else url.without_route
+
+
 def _is_repeated(parts: list[str], most: int) -> bool:
     """Tell whether one part is there more often than so; few addresses have to be counted."""
     return len(parts) - len({*parts}) >= most and max(Counter(parts).values()) > most
@@ -83,16 +88,18 @@ class Scope:
     documents: bool = True
     patterns: UrlPatterns | None = None
 
-    def check(self, address: str, depth: int) -> Url | Outcome:
-        """Return the parsed URL of an absolute address if in scope, else the reason why not."""
-        return self.check_all((address,), depth)[0]
+    def check(self, address: str, depth: int, *, routes: bool = False) -> Url | Outcome:
+        """Return the parsed URL of an absolute address if in scope, else the reason why not.
+
+        Without ``routes`` it has none: they are known of pages only that a browser shows.
+        """
+        if self._is_long(address):
+            return Outcome.URL_TOO_LONG
+        return self._judged(parse(address) if routes else _bare(address), depth)
 
     def check_all(self, addresses: Sequence[str], depth: int) -> list[Url | Outcome]:
         """Return of each address, all of this depth, what ``check`` says."""
-        return [
-            Outcome.URL_TOO_LONG if self._is_long(address) else self._judged(parse(address), depth)
-            for address in addresses
-        ]
+        return [self.check(address, depth) for address in addresses]
 
     def _judged(self, url: Url | None, depth: int) -> Url | Outcome:
         if url is None or not url.server:

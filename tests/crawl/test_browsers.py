@@ -321,7 +321,8 @@ def test_an_app_of_many_modules_is_had_while_it_shows_nothing(showing: Showing) 
     assert number < EMPTIER * SETTINGS.requests
     here = "https://app.example/m"
     showing.files = {f"{here}{n}.js": f"import '/m{n + 1}.js'".encode() for n in range(number)}
-    showing.files[f"{here}{number}.js"] = b"p.textContent = 'all '.repeat(99)"
+    showing.files[f"{here}{number}.js"] = b"fetch('/d').then(async r => p.append(await r.text()))"
+    showing.files["https://app.example/d"] = b"all " * 99
     seen = showing.show("<p id=p></p><script type=module src=/m0.js></script>")
     assert b"all all" in seen.html
 

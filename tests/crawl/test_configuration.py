@@ -41,6 +41,8 @@ NUMBERS: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_UNPROVEN_SHARE": lambda crawl: crawl.unproven_share,
     "LSWC_HASTE": lambda crawl: crawl.haste,
     "LSWC_MAX_DUPLICATES": lambda crawl: crawl.max_duplicates,
+    "LSWC_BROWSER_SHARE": lambda crawl: crawl.browser_pages.budget,
+    "LSWC_BROWSER_TRIES": lambda crawl: crawl.browser_pages.tries,
     "DOWNLOAD_DELAY": lambda crawl: crawl.politeness.delay,
     "DOWNLOAD_TIMEOUT": lambda crawl: crawl.politeness.timeout,
     "DEPTH_LIMIT": lambda crawl: crawl.reading.depth,
@@ -70,13 +72,14 @@ def test_every_number_and_switch_is_tried() -> None:
     own = {name: value for name, value in vars(defaults).items() if name.startswith("LSWC_")}
     switches = {name for name, value in own.items() if isinstance(value, bool)}
     numbers = {name for name, value in own.items() if isinstance(value, (int, float))} - switches
-    assert switches - set(SWITCHES) == {"LSWC_BROWSER_SANDBOX"}  # test_browsers has it
+    # A crawl without a browser has none of these: test_browsers has them.
+    assert switches - set(SWITCHES) == {"LSWC_BROWSER_SANDBOX", "LSWC_BROWSER_PRESS"}
     assert numbers == {name for name in NUMBERS if name[:5] == "LSWC_"} | {"LSWC_IN_ORDER"}
 
 
 def test_numbers_are_where_they_belong(tmp_path: Path) -> None:
     shares = {
-        "LSWC_MIN_SHARE": "0.25", "LSWC_STOP_HARVEST": "0.75",
+        "LSWC_MIN_SHARE": "0.25", "LSWC_STOP_HARVEST": "0.75", "LSWC_BROWSER_SHARE": "0.0625",
         "LSWC_UNPROVEN_SHARE": "0.125", "LSWC_HASTE": "0.375", "LSWC_REVISIT": "0.5",
     }  # fmt: skip
     values = {name: str(10_000 + number) for number, name in enumerate(NUMBERS)} | shares

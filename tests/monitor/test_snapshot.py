@@ -23,6 +23,7 @@ from lswc.cli.commands.frontier import shown
 from lswc.cli.summary_table import advice, details_table, summary_table
 from lswc.frontier.rules.harvest import CellHarvest, Group
 from lswc.frontier.rules.visit import Offer
+from lswc.guest.pageless import Server, Without
 from lswc.monitor import snapshot, terminal_line
 from lswc.monitor.course import Point, read, read_now
 from lswc.monitor.page.data import PageData
@@ -38,6 +39,7 @@ from lswc.monitor.snapshot import (
 )
 from lswc.monitor.stored import stored
 from lswc.monitor.summary import summary
+from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, Pages, strategy
 from tests.crawl.running import SetUp
 
@@ -288,6 +290,18 @@ def test_the_same_crawl_has_the_same_numbers_everywhere(
         "Next:", f"  {program()} analyze {folder} --out report",
         f"  {program()} corpus {folder}", f"  {program()} frontier {folder}",
     ]  # fmt: skip
+    shells = {Outcome.NOT_RENDERED: 2, Outcome.RENDERED_ENOUGH: 1}
+    first = (Server("xn--o3cw4h.example", {Outcome.NOT_RENDERED: 2}),)
+    unshown = replace(
+        last,
+        tallies=replace(last.tallies, finished=shells),
+        without_page=Without(1, {}, first),
+    )
+    said = advice(unshown, folder).splitlines()
+    assert said[1].startswith("2 pages (ไทย.example) need their scripts and weren't shown: ")
+    assert "-s LSWC_BROWSER=auto" in said[1]
+    assert said[2].startswith("1 page needs its scripts and wasn't shown: ")
+    assert "LSWC_BROWSER_SHARE" in said[2]
     of_all = {
         "page": of_page(PageData(kept)),
         "prometheus": exposed,

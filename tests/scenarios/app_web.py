@@ -97,7 +97,7 @@ const more = async () => {
   const told = await (await fetch('/api/list?from=' + shown)).json();
   for (const each of told) {
     const item = document.createElement('li');
-    item.innerHTML = `<a href="/a/${each}">${'เรื่องที่ ' + each}</a><p style="height:60px">${each}</p>`;
+    item.innerHTML = `<a href="/a/${each}">เรื่อง ${each}</a><p style="height:60px">${each}</p>`;
     list.append(item);
   }
   shown += told.length;

@@ -76,6 +76,15 @@
       return [...state.links].filter(address => !here.has(address));
     },
 
+    // Links to what scripts show by a fragment: the address of the same page, but for that.
+    routes() {
+      const here = location.href.split('#')[0];
+      return [...state.links].filter(address => {
+        const [page, ...rest] = address.split('#');
+        return page === here && /^[/!]./.test(rest.join('#'));
+      });
+    },
+
     // Scroll to the end, of the page and of what scrolls in it; tell whether that wasn't seen yet.
     scroll() {
       state.watches ||= new MutationObserver(changes => {

@@ -65,8 +65,8 @@ MOST_LINKS = 3_000
 RELOADS = 2
 """Times that a page may load itself again."""
 
-EMPTIER = 6
-"""So many times the requests may be scripts while a page has no text: it may be of modules."""
+EMPTIER = 5
+"""So many times the requests are scripts besides while a page has no text: it may be of modules."""
 
 GRACE = 10.0
 """Seconds that the browser has to say what a page looks like."""
@@ -141,7 +141,7 @@ class OnePage:
         self._page: Page | None = None
         self._time: _Time | None = None
         self._look = Look()
-        self._opened = self._asked = self._explored = 0
+        self._opened = self._asked = self._modules = self._explored = 0
         self._is_held = False
         self._cookie = ""
         self._routes = 0
@@ -179,6 +179,7 @@ class OnePage:
             await self._follow(until)
         html = await self._content(page)
         self._leads_to(await self._told("gone"))
+        self._leads_to(await self._told("routes"))
         if self._shell.explores and self._look.links <= FEW_LINKS and not self._look.is_empty:
             await self._explore(page, until)
         return html.encode("utf-8", "replace")
@@ -287,7 +288,7 @@ class OnePage:
 
     def _leads_to(self, addresses: object) -> None:
         """Take note of where the page leads, besides by its links."""
-        own = self._shell.url.partition("#")[0]
+        own = self._shell.url
         for address in addresses if isinstance(addresses, list) else ():
             is_one = isinstance(address, str) and address.startswith(("http://", "https://"))
             if is_one and len(address) <= URL and address != own:
@@ -390,10 +391,12 @@ class OnePage:
             return "not http"
         if request.method != "GET" and not self._may_post(request):
             return "not GET"
-        self._asked += 1
-        may_be_module = request.resource_type == "script" and self._look.text <= EMPTY
-        most = self._settings.requests * (EMPTIER if may_be_module else 1)
-        return "too many" if self._asked > most else ""
+        is_module = request.resource_type == "script" and self._look.text <= EMPTY
+        self._modules += is_module
+        self._asked += not is_module
+        free = EMPTIER * self._settings.requests
+        number = self._modules - free if is_module else self._asked
+        return "too many" if number > self._settings.requests else ""
 
     def _may_post(self, request: Request) -> bool:
         """Tell whether a page asks its own site so for what it shows, and nobody pressed it to."""
