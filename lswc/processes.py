@@ -11,7 +11,7 @@ import socket
 import sys
 from struct import Struct
 from subprocess import DEVNULL, Popen
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
@@ -79,10 +79,13 @@ async def in_time(answer: asyncio.Future[Any], seconds: float) -> bool:
     return answer.done()
 
 
-def started(module: str, *arguments: str, **variables: str) -> tuple[Popen[bytes], socket.socket]:
+def started(
+    module: str, *arguments: str, errors: IO[bytes] | None = None, **variables: str
+) -> tuple[Popen[bytes], socket.socket]:
     """Start a module as a process whose standard input is a socket; return it, and our end of that.
 
-    ``variables`` are added to its environment. Raises OSError.
+    ``variables`` are added to its environment; ``errors`` takes what it writes to its standard
+    error, which else is ours. Raises OSError.
     """
     ours, theirs = socket.socketpair()
     try:
@@ -92,6 +95,7 @@ def started(module: str, *arguments: str, **variables: str) -> tuple[Popen[bytes
                 [sys.executable, "-m", module, *arguments],
                 stdin=theirs.fileno(),
                 stdout=DEVNULL,
+                stderr=errors,
                 env={**environment(), **variables},
                 start_new_session=True,
             )

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
@@ -33,9 +34,12 @@ if TYPE_CHECKING:
     Fetch = Callable[[Wanted, bytes], Awaitable[tuple[Answered, bytes]]]
 
 _START_SECONDS = 60
+_ERRORS, _LAST = "errors", 500  # bytes of the last line
+_REMOVALS, _LAST_WORDS = 10, 0.02  # times, and seconds between them
 _SLACK = 60  # seconds that a page may take beyond its own: the browser's bounds come first
 
 logger = logging.getLogger(__name__)
+_ENDED = Started("its process ended")
 _said = msgspec.msgpack.Decoder(Started | Wanted | Shown)
 
 
@@ -69,6 +73,8 @@ def check(settings: Settings) -> None:
         process.socket.settimeout(_START_SECONDS)
         process.socket.sendall(letter(settings))
         started = _first(process.socket)
+        if started == _ENDED and process.last_error:
+            started = Started(process.last_error)
     except OSError as error:
         started = Started(f"{error}")
     finally:
@@ -85,7 +91,7 @@ def _first(socket: socket.socket) -> Started:
     while piece := socket.recv(1 << 16):
         for said, _ in letters.add(piece):
             return cast("Started", _said.decode(said))
-    return Started("its process ended")
+    return _ENDED
 
 
 class _Process:
@@ -95,7 +101,22 @@ class _Process:
         """Start it. Raises OSError."""
         self.folder = Path(tempfile.mkdtemp(prefix="lswc-browser-"))
         folder = str(self.folder)
-        self._process, self.socket = started("lswc.reading.browser.process", folder, TMPDIR=folder)
+        # Its driver speaks of pages that ended while it worked on them: that is no user's matter.
+        with (self.folder / _ERRORS).open("wb") as errors:
+            self._process, self.socket = started(
+                "lswc.reading.browser.process", folder, errors=errors, TMPDIR=folder
+            )
+
+    @property
+    def last_error(self) -> str:
+        """The last line that it wrote to its standard error; "" if there is none."""
+        try:
+            with (self.folder / _ERRORS).open("rb") as errors:
+                errors.seek(max(0, errors.seek(0, os.SEEK_END) - _LAST))
+                lines = errors.read().decode("utf-8", "replace").splitlines()
+        except OSError:
+            return ""
+        return lines[-1].strip() if lines else ""
 
     def end(self) -> None:
         """End it, the browser, and what that wrote."""
@@ -107,7 +128,11 @@ class _Process:
         self._process.kill()
         self._process.wait()
         self.socket.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for _ in range(_REMOVALS):  # what was just ended may still write its last
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if not self.folder.exists():
+                break
+            sleep(_LAST_WORDS)
 
 
 class Browser:
@@ -180,6 +205,7 @@ class _Window(asyncio.Protocol):
             raise Unshown(Outcome.RENDERING_TOO_LONG)
         seen = self._shown.result()
         if seen is None:
+            logger.debug("the browser's process ended: %s", self._process.last_error)
             raise Unshown(Outcome.BROWSER_DIED)
         if seen.shown.problem:
             raise Unshown(_PROBLEMS.get(seen.shown.problem, Outcome.BROWSER_DIED))

@@ -104,7 +104,8 @@ class AttemptHandler(BaseHttpDownloadHandler):
         attempt.size = len(response.body)
         attempt.ip = str(response.ip_address)
         attempt.truncated = next((_TRUNCATED[f] for f in response.flags if f in _TRUNCATED), "")
-        attempt.exchange = exchange if self._archives else None
+        # An index knows URLs only: an answer to a POST would be given to who asks by GET.
+        attempt.exchange = exchange if self._archives and request.method != "POST" else None
         self._note(request, visit, attempt)
         return response
 

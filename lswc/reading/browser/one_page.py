@@ -124,8 +124,11 @@ class _Time:
 class OnePage:
     """A page in the browser: ``fetched`` gets what it asks for, ``pending`` has what it waits for.
 
-    It is given itself, as its server sent it, and isn't let go anywhere else.
+    It is given itself, as its server sent it, and isn't let go anywhere else. ``cpu`` are the
+    seconds of processor that it took.
     """
+
+    cpu = 0.0
 
     def __init__(
         self,
@@ -150,7 +153,7 @@ class OnePage:
         self._refused: Counter[str] = Counter()
         self._named: dict[str, None] = {}
 
-    def told(self, problem: str, cpu: float) -> Shown:
+    def told(self, problem: str) -> Shown:
         """Return what is to say of it."""
         return Shown(
             (self._page.url if self._page is not None else "")[:URL],
@@ -160,7 +163,7 @@ class OnePage:
             tuple(self._named),
             self._cookie,
             self._explored,
-            cpu,
+            max(0.0, self.cpu),
         )
 
     async def seen(self, page: Page) -> bytes:

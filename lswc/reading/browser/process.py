@@ -162,7 +162,8 @@ class _Window:
     async def _show(self, shell: Shell, body: bytes) -> None:
         self._answers.clear()
         watching = asyncio.create_task(self._watch()) if self._settings.memory else None
-        page, used = OnePage(shell, body, self._settings, self._fetched, self._answers), cpu()
+        page = OnePage(shell, body, self._settings, self._fetched, self._answers)
+        page.cpu = -cpu()
         try:
             html, problem = await self._shown(page)
         except TimeoutError:
@@ -173,7 +174,7 @@ class _Window:
             html, problem = b"", TOO_LARGE
         if watching is not None:
             watching.cancel()
-        self._writer.write(letter(page.told(problem, max(0.0, cpu() - used)), html))
+        self._writer.write(letter(page.told(problem), html))
         await self._writer.drain()
 
     async def _shown(self, page: OnePage) -> tuple[bytes, str]:
@@ -186,6 +187,7 @@ class _Window:
         )
         await context.route(lambda _: True, page.answer)
         html = await page.seen(await context.new_page())
+        page.cpu += cpu()  # now: what the page ran in may end with it
         await asyncio.wait_for(context.close(), GRACE)
         return html, ""
 
