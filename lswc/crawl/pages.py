@@ -401,6 +401,8 @@ class Pages:
         )
         if self.twins is not None and may_be_twin:
             reading = self._known_by_one_name(self.twins, visit, url, reading, near_duplicate)
+        elif self._is_copy_of_its_page(url, reading):
+            reading = replace(reading, unwanted=Outcome.COPY)
         _count(visit, reading, near_duplicate, unchanged)
         visit.links += (
             FollowedLink(left.url, left.anchor, None, left.reason) for left in reading.left
@@ -414,6 +416,12 @@ class Pages:
         status = 304 if unchanged else response.status
         units = [self.crawl.unit(link.url) for link in reading.links]
         return Page(visit, url, status, reading, language, near_duplicate, units)
+
+    def _is_copy_of_its_page(self, url: Url, reading: PageReading) -> bool:
+        """Tell whether a page shows at a route of its scripts what it shows without."""
+        if self.twins is None or not url.route:
+            return False
+        return self.twins.canonicals.knows(url.without_route, reading.simhash)
 
     def _known_by_one_name(
         self, twins: Twins, visit: Visit, url: Url, reading: PageReading, near_duplicate: bool

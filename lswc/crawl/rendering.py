@@ -249,9 +249,11 @@ class Rendering:
                 self._under_way.discard(visit.lease.token)
         is_chosen = visit.lease.token in self._chosen
         self._chosen.discard(visit.lease.token)
+        if reading.is_empty and outcome == RENDERED:
+            outcome = Outcome.STILL_EMPTY
         visit.tally[SHELLS, CHOSEN if is_chosen and outcome == RENDERED else outcome] += 1
         if reading.is_empty:
-            visit.unshown = Outcome.STILL_EMPTY if outcome == RENDERED else outcome
+            visit.unshown = outcome
             return replace(reading, identified=PageLanguage.UNKNOWN, clean=NO_TEXT)
         return reading
 

@@ -72,6 +72,11 @@ class Canonicals:
         """Remember what an earlier run recorded: URLs, and their texts' simhashes."""
         self.texts.update((key_of(url), shape) for url, shape in pages)
 
+    def knows(self, url: Url, shape: int) -> bool:
+        """Tell whether a URL was recorded, and showed a text of this simhash, or nearly."""
+        known = self.texts.get(key_of(url.href))
+        return known is not None and not _unlike(known, shape)
+
     def shown(
         self, url: Url, shape: int, main: Url | None, may_come: Callable[[Url], bool]
     ) -> tuple[Outcome, Url] | None:

@@ -74,7 +74,8 @@ def test_a_page_with_text_is_shown_if_a_script_makes_its_list(site: Site) -> Non
     told = {record["url"]: record["rendered"] for record in site.records}
     one = "http://one.example/"
     assert told == {one: True, f"{one}1.html": False, f"{one}2.html": False}
-    assert site.summary["shells"]["rendered"] == 1
+    assert site.summary["shells"]["rendered"] == 2
+    assert site.summary["finished"] == {"html": 3, "copy": 1}  # what #/a shows, too
 
 
 def test_a_page_is_read_archived_and_counted_as_its_scripts_leave_it(site: Site) -> None:

@@ -161,7 +161,7 @@ class Comparison:
                 is_requisite = row.kind in crawl_log.NO_PAGES and row.outcome not in (RETRY, STEP)
                 yield LOG, row.url, (OF_REQUISITE if is_requisite else "") + row.outcome
             if row.archived:
-                yield LOG, row.url, "archived"
+                yield LOG, row.url.partition("#")[0], "archived"  # no server sees a route
 
     def _index(self) -> Iterator[tuple[str, str, str]]:
         for path in sorted((self._crawl / "warc").glob("*.cdxj")):
