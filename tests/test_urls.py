@@ -206,3 +206,28 @@ def test_fingerprint_fits_sqlite_and_differs() -> None:
     prints = {fingerprint(f"http://a/{i}") for i in range(10_000)}
     assert len(prints) == 10_000
     assert all(-(2**63) <= p < 2**63 for p in prints)
+
+
+@pytest.mark.parametrize(
+    ("address", "href", "route"),
+    [
+        ("http://a.example/#/about", "http://a.example/#/about", "#/about"),
+        ("http://a.example/x?b=1#!/c", "http://a.example/x?b=1#!/c", "#!/c"),
+        ("http://a.example/#/", "http://a.example/", ""),
+        ("http://a.example/#top", "http://a.example/", ""),
+        ("http://ไทย.example/#/ข่าว", None, "#/%E0%B8%82%E0%B9%88%E0%B8%B2%E0%B8%A7"),
+        ("http://a.example/?utm_source=b#/c", "http://a.example/#/c", "#/c"),
+    ],
+)
+def test_a_route_of_scripts_is_part_of_a_url_and_no_other_fragment(
+    address: str, href: str | None, route: str
+) -> None:
+    url = parse(address)
+    assert url is not None
+    assert url.route == route
+    if href is not None:
+        assert url.href == href
+    assert parse(url.href) == url
+    bare = url.without_route
+    assert not bare.route
+    assert bare == parse(address.partition("#")[0])

@@ -7,8 +7,10 @@
   });
 
   const keep = links => {
-    for (const link of links)
-      if (state.links.size < MOST && link.protocol?.startsWith('http')) state.links.add(link.href);
+    for (const link of links) {
+      if (state.links.size >= MOST) return;
+      if (link.protocol?.startsWith('http')) state.links.add(link.href);
+    }
   };
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const isSeen = element => {
@@ -72,7 +74,7 @@
     gone() {
       const here = new Set();
       for (const root of [document, ...shadows()])
-        for (const link of all('a[href]', root)) here.add(link.href);
+        for (const link of all('a[href]', root).slice(0, 2 * MOST)) here.add(link.href);
       return [...state.links].filter(address => !here.has(address));
     },
 

@@ -62,6 +62,12 @@ FEW_LINKS = 20
 MOST_LINKS = 3_000
 """Links of a list that is followed: no more of a page's are read."""
 
+MOST_OPENED = 20
+"""Times that a page may want to go elsewhere before it is read as it is."""
+
+BUSY = 3.0
+"""Seconds after which a page is looked at that waits for nothing and lets no time pass."""
+
 RELOADS = 2
 """Times that a page may load itself again."""
 
@@ -74,6 +80,7 @@ GRACE = 10.0
 URL = 8_000
 """Characters of an address that is asked for, or led to."""
 
+_WATCHED = 0.25  # seconds between two looks whether it waits for something
 _LED_TO = 3_000  # addresses
 _NAMED = 300  # files
 _PIXEL = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
@@ -104,21 +111,32 @@ class Look(NamedTuple):
 
 
 class _Time:
-    """A page's time, which passes only as it is let."""
+    """A page's time, which passes only as it is let, and not while requests are ``pending``."""
 
-    def __init__(self, session: CDPSession) -> None:
+    def __init__(self, session: CDPSession, pending: Collection[int], grace: float) -> None:
         self._session, self._is_over = session, asyncio.Event()
+        self._pending, self._grace = pending, grace
+        self._busy = BUSY
         session.on("Emulation.virtualTimeBudgetExpired", lambda _: self._is_over.set())
 
-    async def passes(self, milliseconds: int, until: float) -> None:
-        """Let so much of it pass, or as much as does ``until`` then, on a monotonic clock."""
+    async def passes(self, milliseconds: int, until: float) -> bool:
+        """Let so much of it pass, or as much as does ``until`` then, on a monotonic clock.
+
+        Tell whether it did: not if the page waits for nothing, and is busy for BUSY seconds.
+        """
         self._is_over.clear()
         policy = {"policy": "pauseIfNetworkFetchesPending", "budget": milliseconds}
-        left = max(0.0, until - monotonic())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(left):
-                await self._session.send("Emulation.setVirtualTimePolicy", policy)
-                await self._is_over.wait()
+        async with asyncio.timeout(self._grace):
+            await self._session.send("Emulation.setVirtualTimePolicy", policy)
+        over, busy_since = asyncio.ensure_future(self._is_over.wait()), monotonic()
+        while monotonic() < until and not (await asyncio.wait([over], timeout=_WATCHED))[0]:
+            if self._pending:
+                busy_since = monotonic()
+            elif monotonic() - busy_since > self._busy:
+                self._busy = 0.0  # it won't, another time
+                break
+        over.cancel()
+        return self._is_over.is_set()
 
 
 class OnePage:
@@ -174,18 +192,24 @@ class OnePage:
         self._page = page
         page.context.on("page", _close)
         until = monotonic() + self._settings.seconds
-        self._time = _Time(await page.context.new_cdp_session(page))
+        session = await page.context.new_cdp_session(page)
+        self._time = _Time(session, self._pending, self._grace)
         await self._open_page(page, until)
         if self._settings.presses and self._look.is_empty and await self._told("enter"):
             await self._rests(until)
-        if not self._look.is_empty:
+        if not self._look.is_empty and not self._wants_away:
             await self._follow(until)
         html = await self._content(page)
         self._leads_to(await self._told("gone"))
         self._leads_to(await self._told("routes"))
-        if self._shell.explores and self._look.links <= FEW_LINKS and not self._look.is_empty:
+        may_explore = not self._look.is_empty and not self._wants_away
+        if may_explore and self._shell.explores and self._look.links <= FEW_LINKS:
             await self._explore(page, until)
         return html.encode("utf-8", "replace")
+
+    @property
+    def _wants_away(self) -> bool:
+        return self._opened > MOST_OPENED
 
     async def _open_page(self, page: Page, until: float) -> None:
         with suppress(PlaywrightError):  # it may go elsewhere at once, which it isn't let
@@ -200,17 +224,18 @@ class OnePage:
         passed = 0
         while monotonic() < until and passed < PATIENCE:
             before = self._look
-            await self._passes(STEP, until)
+            has_passed = await self._passes(STEP, until)
             passed += STEP
             is_still = not self._pending and before == self._look
-            if not self._look.is_empty and (is_still or passed >= RESTLESS):
+            is_restless = passed >= RESTLESS or not has_passed
+            if not self._look.is_empty and (is_still or is_restless or self._wants_away):
                 break
 
-    async def _passes(self, milliseconds: int, until: float) -> None:
-        """Let time pass, then look at the page."""
-        if self._time is not None:
-            await self._time.passes(milliseconds, until)
+    async def _passes(self, milliseconds: int, until: float) -> bool:
+        """Let time pass, then look at the page; tell whether it passed."""
+        has_passed = self._time is None or await self._time.passes(milliseconds, until)
         self._look = _looked(await self._told("look"))
+        return has_passed
 
     # Lists
 
@@ -238,9 +263,8 @@ class OnePage:
         """Return once what was scrolled to is drawn: its time passes as the clock's meanwhile."""
         drawn = asyncio.ensure_future(self._told("frame"))
         for _ in range(FRAMES):
-            if self._time is not None:
-                await self._time.passes(int(1_000 * FRAME), until)
-            if (await asyncio.wait([drawn], timeout=FRAME))[0]:
+            passes = self._time is None or await self._time.passes(int(1_000 * FRAME), until)
+            if (await asyncio.wait([drawn], timeout=FRAME))[0] or not passes:
                 break
         drawn.cancel()
 
