@@ -27,6 +27,14 @@
     try { state.noted.add(new URL(address, document.baseURI).href); } catch { /* no address */ }
   };
 
+  const parted = address => {
+    const at = address.indexOf('#');
+    return at < 0 ? [address, ''] : [address.slice(0, at), address.slice(at + 1)];
+  };
+  const named = id => {
+    try { return document.getElementById(decodeURIComponent(id)); } catch { return null; }
+  };
+
   // Open shadow roots, in document order.
   const shadows = () => {
     const roots = [], hosts = [document];
@@ -79,11 +87,13 @@
     },
 
     // Links to what scripts show by a fragment: the address of the same page, but for that.
+    // None to a heading of what is shown now (#/page?id=heading, as docsify has them).
     routes() {
-      const here = location.href.split('#')[0];
+      const [here, route] = parted(location.href);
       return [...state.links].filter(address => {
-        const [page, ...rest] = address.split('#');
-        return page === here && /^[/!]./.test(rest.join('#'));
+        const [page, own] = parted(address), [path, id] = own.split('?id=');
+        const isHeading = id && path === route.split('?id=')[0] && named(id);
+        return page === here && /^[/!]./.test(own) && !isHeading;
       });
     },
 
@@ -114,6 +124,7 @@
     hold() {
       if (state.holds) return;
       state.holds = true;
+      for (const name of ['back', 'forward', 'go']) History.prototype[name] = () => {};
       window.open = address => { if (address) note(address); return null; };
       window.navigation?.addEventListener('navigate', event => {
         note(event.destination.url);
@@ -211,17 +222,19 @@
     return false;
   }
 
+  const isWhole = path => typeof path === 'string' && /^\/[^:*[\]()_]/.test(path)
+    && !/[:*[\]()]/.test(path);
+
   // Paths that an app's router knows, without parameters.
   function routes() {
     const found = [];
     for (const element of all('body > *').concat(all('#app,#root,#__nuxt')).slice(0, 50)) {
-      const three = element.__vue_app__?.config?.globalProperties?.$router;
-      for (const route of three?.getRoutes?.() || []) found.push(route.path);
-      for (const route of element.__vue__?.$router?.options?.routes || []) found.push(route.path);
+      const router = element.__vue_app__?.config?.globalProperties?.$router
+        || element.__vue__?.$router;
+      for (const {path} of router?.getRoutes?.() || router?.options?.routes || [])
+        if (isWhole(path)) found.push(router.resolve(path).href);
     }
-    for (const path of window.__BUILD_MANIFEST?.sortedPages || []) found.push(path);
-    return found.filter(path => typeof path === 'string' && path.startsWith('/')
-      && !/[:*[\]()]|^\/_/.test(path));
+    return found.concat((window.__BUILD_MANIFEST?.sortedPages || []).filter(isWhole));
   }
 
   return verbs[verb]();

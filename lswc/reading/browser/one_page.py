@@ -296,7 +296,7 @@ class OnePage:
                 self._is_held = False
                 self._opened -= 1
                 await self._open_page(page, until)
-                if not number < await self._ways():
+                if self._look.is_empty or not number < await self._ways():
                     break
                 await self._told("press", number=number)
             number += 1
