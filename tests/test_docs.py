@@ -1,9 +1,10 @@
-"""What the documents name is there, and a module says in its first words what it holds."""
+"""Documents lead somewhere, and are short; a module says in its first words what it holds."""
 
 from __future__ import annotations
 
 import ast
 import re
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,14 @@ from tests.scenarios.site import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("seeds/*.md")])
+USERS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+"""What users read. The lab has what was measured, in as many words as that needs."""
+OF_THE_BROWSER = {"browser.md", "settings.md"}
+"""Pages whose sentences aren't measured: what they say of the browser is longer."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
+WORD = re.compile(r"\S*\w\S*")
+WORDS_IN_ALL, WORDS_OF_README, LONGEST_SENTENCE, MEDIAN_SENTENCE = 25_000, 1_000, 30, 12
 
 
 def anchors(document: Path) -> set[str]:
@@ -24,7 +31,7 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere_and_settings_exist(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     for path, anchor in LINK.findall(text):
@@ -33,6 +40,38 @@ def test_links_lead_somewhere_and_settings_exist(document: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
     named = set(re.findall(r"\bLSWC_[A-Z_]+\b", text))
     assert named <= set(dir(settings))
+
+
+def words(text: str) -> int:
+    """Return how many words a text has: what stands between blanks and has a letter or digit."""
+    return len(WORD.findall(text))
+
+
+def sentences(text: str) -> list[str]:
+    """Return a document's sentences, without headings and code; a cell of a table has its own."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^(?: {4}|#|<).*$", "\n", text, flags=re.MULTILINE)
+    text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", text))
+    parts = re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.) |\|", text, flags=re.MULTILINE)
+    found = (re.split(r"(?<=[.!?])[)\"*]*\s+", " ".join(part.split())) for part in parts)
+    return [sentence for part in found for sentence in part if words(sentence)]
+
+
+def test_what_users_read_is_short() -> None:
+    counts = {page.name: words(page.read_text(encoding="utf-8")) for page in USERS}
+    assert counts["README.md"] <= WORDS_OF_README
+    assert sum(counts.values()) <= WORDS_IN_ALL, sorted(counts.items(), key=lambda item: -item[1])
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in USERS if page.name not in OF_THE_BROWSER], ids=lambda page: page.name
+)
+def test_what_users_read_is_in_short_sentences(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    longest = max(sentences(text), key=words)
+    assert words(longest) <= LONGEST_SENTENCE, longest
+    prose = re.sub(r"^\|.*$", "\n", text, flags=re.MULTILINE)
+    assert median(map(words, sentences(prose))) <= MEDIAN_SENTENCE
 
 
 MODULES = sorted(p for room in ("lswc", "benchmarks") for p in (ROOT / room).rglob("*.py"))

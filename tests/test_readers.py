@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted((ROOT / "docs").glob("for-*.md")), ROOT / "docs" / "extend.md"]
+PAGES = [
+    ROOT / "docs" / "tutorial.md",
+    *sorted((ROOT / "docs").glob("for-*.md")),
+    ROOT / "docs" / "extend.md",
+]
 
 
 @pytest.mark.slow

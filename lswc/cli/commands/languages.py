@@ -21,7 +21,7 @@ class Command(UserCommand):
     details = (
         "Lists all languages, or those whose names have a part in common with what is given; of one"
         " language, by its code or name, all that is known of it, and what to do where something"
-        " lacks. docs/language-list.md has the list"
+        " lacks. docs/lab/language-list.md has the list"
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
