@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc import settings
+from lswc.cli import program
 from tests.scenarios.site import ROOT
 
 if TYPE_CHECKING:
@@ -72,6 +73,29 @@ def test_what_users_read_is_in_short_sentences(page: Path) -> None:
     assert words(longest) <= LONGEST_SENTENCE, longest
     prose = re.sub(r"^\|.*$", "\n", text, flags=re.MULTILINE)
     assert median(map(words, sentences(prose))) <= MEDIAN_SENTENCE
+
+
+CALL = re.compile(r"(?:^|`)(?: {4})?lswc ([a-z][a-z-]+)([^`|\n]*)", re.MULTILINE)
+"""A command of lswc's in code, with what stands behind it in its line."""
+
+
+def options_of(command: str) -> set[str]:
+    """Return the options of a command, as docs/commands.md has them."""
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    shared = page.split("## Options of every command")[1].split("\n## ")[0]
+    own = page.split(f"\n### {command}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    return set(re.findall(r"^\| `(?:-\w, )?(--[\w-]+)", shared + own, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", USERS, ids=lambda page: page.name)
+def test_commands_and_their_options_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
+    code = [*blocks, *re.findall(r"^ {4}.*$|`[^`\n]+`", text, re.MULTILINE)]
+    for command, rest in CALL.findall("\n".join(code)):
+        assert command in program.NAMES, command
+        given = set(re.findall(r"(?<=[\s\[])--[a-z-]+", rest.partition("#")[0]))
+        assert given <= options_of(command) | {"--help", "--version"}, (command, rest)
 
 
 MODULES = sorted(p for room in ("lswc", "benchmarks") for p in (ROOT / room).rglob("*.py"))

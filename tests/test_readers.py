@@ -1,4 +1,4 @@
-"""The pages for readers: every command in them works, in their order, in an empty folder."""
+"""The pages for readers: every command in them works, and what troubleshooting quotes is said."""
 
 from __future__ import annotations
 
@@ -18,23 +18,57 @@ PAGES = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_works(page: Path, tmp_path: Path) -> None:
-    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 5
-    programs = tmp_path / ".bin"
-    programs.mkdir()
+SEEN = {
+    1: "lswc crawl th",
+    2: "lswc crawl kmx --contact me@library.example",
+    3: "lswc crawl my --web demo --into crawls/th",
+    4: "lswc crawl th --web demo -s LSWC_HASTTE=1",
+    5: "lswc crawl th --web demo --into /proc/none",
+    6: "lswc crawl th --contact me@library.example --seeds nothere.txt",
+    7: "flock crawls/th/frontier.lock lswc crawl th --web demo --into crawls/th",
+    8: "lswc control crawls/th stop; lswc crawl th --web demo --into crawls/th",
+    15: "lswc crawl th --web demo --pages 5 -s DOWNLOAD_DELAY=0 --into crawls/new",
+    19: "rm crawls/th/pages.jsonl; lswc crawl th --web demo --into crawls/th",
+    20: "lswc replay crawls/none",
+}
+"""Commands after which a user sees what an entry of troubleshooting.md quotes, by its number."""
+
+
+def run_in(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of a page in a folder, where lswc is installed."""
+    programs = folder / ".bin"
+    programs.mkdir(exist_ok=True)
     for name, module in (("lswc", "-m lswc"), ("scrapy", "-m scrapy"), ("python", "")):
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {module} "$@"\n')
         (programs / name).chmod(0o755)
     path = f"{programs}:{os.environ['PATH']}"
     python = f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"
-    script = "set -eu\nexport PYTHONPATH\n" + "\n".join(blocks)
-    done = subprocess.run(
+    return subprocess.run(
         ["/bin/bash", "-c", script.replace("PYTHONPATH=.", f"PYTHONPATH=.:{ROOT}")],
-        cwd=tmp_path, env={**os.environ, "PATH": path, "PYTHONPATH": python}, check=False,
+        cwd=folder, env={**os.environ, "PATH": path, "PYTHONPATH": python}, check=False,
         capture_output=True, text=True, timeout=1200,
     )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_works(page: Path, tmp_path: Path) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 5
+    done = run_in(tmp_path, "set -eu\nexport PYTHONPATH\n" + "\n".join(blocks))
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_what_troubleshooting_quotes_is_said(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    entries = dict(re.findall(r"^### (\d+)\. (.*)$", page, re.MULTILINE))
+    assert [int(number) for number in entries] == list(range(1, 21))
+    begun = run_in(tmp_path, "lswc crawl th --web demo --pages 5 --into crawls/th")
+    assert begun.returncode == 0, begun.stderr
+    for number, command in SEEN.items():
+        quoted = re.findall(r"`([^`]+)`", entries[str(number)])[0].removesuffix(" ...")
+        said = run_in(tmp_path, command)
+        pattern = ".*".join(map(re.escape, quoted.split("...")))
+        assert re.search(pattern, said.stdout + said.stderr), (command, said.stdout, said.stderr)

@@ -58,7 +58,7 @@ class Command(UserCommand):
         elif mend is not None:
             print("\n".join(mend()))
         else:
-            print(f"{errors.repair(crawl)} lets what is lost be fetched anew.")
+            print(f"{errors.repair(crawl)} makes the files agree; lost pages are fetched again.")
             self.exitcode = 1
 
 

@@ -209,7 +209,7 @@ def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
         add("--into", metavar="FOLDER", help="the crawl's folder, crawls/LANG if not given")
         add("--trust", action="store_true", help=TRUST)
     else:
-        add("--fresh", action="store_true", help="begin anew: what crawls/demo holds is deleted")
+        add("--fresh", action="store_true", help="begin again: what crawls/demo holds is deleted")
     add("--profile", metavar="NAME", help="which strategy, with its settings (LSWC_PROFILE)")
     pages = "stop after about so many pages (CLOSESPIDER_ITEMCOUNT)"
     add("--pages", metavar="N", type=_positive, help=pages)

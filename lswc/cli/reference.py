@@ -137,7 +137,7 @@ def told(name: str) -> str:
     if not any(lines):
         near = get_close_matches(wanted, rows, 1)
         hint = f"do you mean {near[0]}?" if near else "`lswc settings` names them"
-        raise ConfigError(f"{name} is none of lswc's settings, nor one that it changes; {hint}")
+        raise ConfigError(f"{name} isn't a setting that lswc has or changes; {hint}")
     return "\n".join(filter(None, lines))
 
 

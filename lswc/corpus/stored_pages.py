@@ -190,7 +190,7 @@ class StoredPages:
         if expected.total() > read.total() + records.unreadable:
             raise ArchiveError(
                 f"{path} has {numbered(read.total(), 'record')}, but {expected.total()} in its "
-                f"index: {repair(self._folder)} fetches the pages anew that are lost"
+                f"index: {repair(self._folder)} fetches the lost pages again"
             )
 
     def _count_unreadable(self, number: int, damaged: Counter[str], lost: Counter[str]) -> None:

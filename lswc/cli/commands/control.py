@@ -64,7 +64,7 @@ class Command(UserCommand):
             opts.by = getuser()
         change(where, key, value, place, why=opts.why, by=getattr(opts, "by", ""))
         said = "taken back" if value is None else f"= {_written(value)}"
-        print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl does it within seconds")
+        print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl obeys within seconds")
 
     def _where(self, name: str, key: str) -> Instructions:
         from lswc.monitor.stored import stored
@@ -113,7 +113,7 @@ def _show(where: Instructions) -> None:
         control = read(where)
     except ControlError as error:
         raise ControlError(
-            f"{error}; a running crawl goes on with the instructions before"
+            f"{error}; a running crawl goes on with the earlier instructions"
         ) from error
     rows = list(_in_force(control))
     if rows:

@@ -89,5 +89,5 @@ def _removed(member: Member) -> None:
 def _lost(member: Member) -> None:
     print(
         f"worker {member.number} ({member.name}) is lost: {numbered(member.parts, 'part')} of the "
-        "sites are the others' now, who ask for its pages anew; its folder can't go on"
+        "sites belong to the other workers now, which fetch its pages again; its folder can't go on"
     )
