@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-LONGEST = 5_000_000
+PAGE_BYTES = 5_000_000
 """Bytes of a page of HTML that are read, and characters of a document's text."""
 
 _BUFFER = 1 << 16
@@ -225,7 +225,7 @@ class StoredPages:
                 page = None
             elif record.type == WarcRecordType.resource:  # as a browser showed it
                 if page is not None and record.url == DOM + page.url:
-                    body, is_lost = record.block[:LONGEST], False
+                    body, is_lost = record.block[:PAGE_BYTES], False
                     page = page._replace(body=body, content_type=_RENDERED, refers_to=None)
             else:
                 page = _page(record, earlier)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import LONGEST, table
+from lswc.cli.tables import ROWS_OF_A_GROUP, table
 from lswc.errors import ConfigError
 from lswc.plurals import numbered
 
@@ -134,7 +134,7 @@ def _shares(letters: Counter[str]) -> str:
 
 
 def _print_hosts(hosts: Mapping[str, Counts], out: Path) -> None:
-    largest = nlargest(LONGEST, hosts.items(), key=lambda item: item[1].read)
+    largest = nlargest(ROWS_OF_A_GROUP, hosts.items(), key=lambda item: item[1].read)
     rows = [
         (host or "unknown", c.read, c.rows, c.duplicates.total(), c.left_out.total(), c.unreadable)
         for host, c in largest

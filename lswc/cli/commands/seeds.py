@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lswc.seeds.catalogue import Source
 
-MOST = 1000
+SEEDS_OF_A_LANGUAGE = 1000
 """Default number of seeds per language."""
 
 PER_DOMAIN = 2
@@ -50,7 +50,9 @@ class Command(UserCommand):
         option("--called", "what the list calls its source, such as a page and its version"),
         option("--dialects", "of a macrolanguage (ISO 639-3) all that it is made of", False),
         option("--tlds", "only these top-level domains, such as th,com,net"),
-        option("--most", f"seeds per language (default: {MOST})", MOST),
+        option(
+            "--most", f"seeds per language (default: {SEEDS_OF_A_LANGUAGE})", SEEDS_OF_A_LANGUAGE
+        ),
         option("--per-domain", f"seeds of a registered domain (default: {PER_DOMAIN})", PER_DOMAIN),
         option("--random-seed", "decides between equals (default: 1)", 1),
         option("--fetch", "visit the sites: language, kind, whether they live", False),
