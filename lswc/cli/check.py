@@ -25,7 +25,9 @@ class Command(UserCommand):
     summary = "Tell whether a crawl's frontier and files agree, and make them agree"
     options = (
         option(
-            "--repair", "let the pages wait again that a file has lost; nothing is deleted", False
+            "--repair",
+            "make the files agree; lost pages are fetched again, nothing is deleted",
+            False,
         ),
         KEY,
     )

@@ -50,22 +50,22 @@ class Command(UserCommand):
         option(
             "--out", "folder to write into (default: corpus/ in the crawl's, or corpus/LANG)", Path
         ),
-        option("--lang", "the language, of a crawl of several"),
+        option("--lang", "the language, if the crawl has several"),
         option(
             "--without",
-            "file of URLs and hosts, one a line, whose pages go: now, and whenever this is written",
+            "file of URLs and hosts, one in a line, to leave out now and in later runs",
             Path,
         ),
         option("--only-language", "leave out paragraphs in other languages, and code", False),
         option(
             "--against",
-            "folder of another corpus, in Parquet: what it has, too, is marked as a duplicate",
+            "folder of another corpus in Parquet: texts that it has are marked as duplicates",
             [],
         ),
         option(
             "--versions",
-            "of pages visited again: latest, all, or diff: of later ones what is new (default: "
-            "latest)",
+            "texts of pages visited again: latest, all, or diff, what is new in later ones "
+            "(default: latest)",
             "latest",
         ),
         option("--filter", "fineweb2: leave out duplicates, and texts that fail its measures"),
