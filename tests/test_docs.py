@@ -75,6 +75,16 @@ def test_what_users_read_is_in_short_sentences(page: Path) -> None:
     assert median(map(words, sentences(prose))) <= MEDIAN_SENTENCE
 
 
+LAB = sorted((ROOT / "docs" / "lab").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", LAB, ids=lambda page: page.name)
+def test_a_page_of_the_lab_names_version_machine_and_command(page: Path) -> None:
+    if page.name not in ("README.md", "language-list.md"):  # the list of them; one made anew
+        said = re.findall(r"^> (Version|Machine|Command): ", page.read_text("utf-8"), re.MULTILINE)
+        assert said == ["Version", "Machine", "Command"]
+
+
 CALL = re.compile(r"(?:^|`)(?: {4})?lswc ([a-z][a-z-]+)([^`|\n]*)", re.MULTILINE)
 """A command of lswc's in code, with what stands behind it in its line."""
 

@@ -6,7 +6,7 @@ webs are put together, by cell (``lswc.strategy.adaptive``). What links lead to 
 each web's own way, and left out. Webs differ, so a cell's share of relevant pages is a draw from a
 beta distribution for each of them (the beta-binomial, Skellam 1948). The likeliest one says what
 the mean is, and how many pages of the crawl's own it weighs: many where webs agree.
-``prior.toml`` has that of the webs that docs/strategies.md names.
+``prior.toml`` has that of the webs that docs/lab/strategies.md names.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ FRONTIER = [
     "server | pending | downloaded | relevant",
     "e.th | 1,000 | 20 | 3",
     "families of unproven sites",
-    "family of | unproven sites | pages | of all | most by | sites",
+    "family of | unproven sites | pages | of all | mainly through | sites",
     "a.th | 5 | 617 | 50.0% | b.th | 3",
     "c.th | 2 | 0 | 0.0% | d.th | 2",
     "servers with nothing pending",
