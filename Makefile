@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 SAMPLE ?= 200
 SEED ?= 1
 
-.PHONY: crawl faults lock mutants redis replay test
+.PHONY: crawl docs faults lock mutants redis replay test
 
 # What a crawl needs: the demo is a minute away.
 $(VENV)/crawls: pyproject.toml
@@ -82,6 +82,14 @@ test: $(VENV)/installed $(VENV)/whatwg.json $(VENV)/google_robots.py $(VENV)/pro
 	$(VENV)/bin/python -m lswc.cli.reference docs
 	$(VENV)/bin/mypy --num-workers 2
 	$(VENV)/bin/pytest -q -n 4 -m "not slow"
+
+# The documentation as a web site with a search, in build/site. A link that leads nowhere ends it.
+docs: $(VENV)/mkdocs
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+
+$(VENV)/mkdocs: $(VENV)/installed
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
 
 # What replays an archive beside the live web. pywb needs older libraries than the crawl does.
 REPLAYWEBPAGE := replaywebpage-2.4.6

@@ -8,8 +8,8 @@ FOLDER holds a frozen web (``<host>/<path>``), or any pages. Three kinds of file
 - robots.txt, also by gpyrobotstxt, Google's parser in Python: which of the paths in it may be asked
   for by each robot in it.
 
-What differs is counted by kind; ``--examples N`` prints so many of each. ``docs/reading.md`` says
-of each kind why. None of the pages is part of the project. The other readers are the extras
+What differs is counted by kind; ``--examples N`` prints so many of each. ``docs/lab/reading.md``
+says of each kind why. None of the pages is part of the project. The other readers are the extras
 ``benchmarks`` and ``browser``; of each that is missing one line says so.
 """
 

@@ -1,6 +1,6 @@
 """Spam farms and traps beside honest hosts: what they get of a crawl, with and without a share.
 
-python -m benchmarks.farms [docs/farms.png]
+python -m benchmarks.farms [docs/lab/farms.png]
 
 Prints a table in Markdown, and what honest blogs of one host lose; draws the farms' shares over
 time. The clock isn't real.

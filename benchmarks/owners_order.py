@@ -1,9 +1,9 @@
 """Order of a crawl that several workers share, beside that of one: the same webs, crawled by each.
 
-``python -m benchmarks.owners_order TRACE... [--owners 1,2,4] [--out docs/owners_order.png]`` from
-the project's folder. Each trace (``lswc trace``, ``lswc synthesize``) is crawled by the default
-strategy in its own time, with 32 requests at a time in all. Printed: harvest at the quarters,
-pages and hours to 90, 95 and 99 %; drawn: harvest rate and coverage by pages.
+``python -m benchmarks.owners_order TRACE... [--owners 1,2,4] [--out docs/lab/owners_order.png]``
+from the project's folder. Each trace (``lswc trace``, ``lswc synthesize``) is crawled by the
+default strategy in its own time, with 32 requests at a time in all. Printed: harvest at the
+quarters, pages and hours to 90, 95 and 99 %; drawn: harvest rate and coverage by pages.
 """
 
 from __future__ import annotations

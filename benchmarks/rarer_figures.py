@@ -1,10 +1,10 @@
 """Figures of rarer languages, how well they are told: ``python -m benchmarks.rarer_figures HELD``.
 
 HELD is the held-out half of ``lswc.lab.methods.free_texts``. Prints a row of
-docs/rarer-languages.md for each language of lswc/language/rarer.toml: precision and recall in %, of
-pieces of 200 characters of all languages in HELD, at most 30 of each sort of text. Told is what
-leads a page of the piece that declares nothing. To choose languages, have all in rarer.toml that
-have text enough, and keep those with 90 % and more of both.
+docs/lab/rarer-languages.md for each language of lswc/language/rarer.toml: precision and recall in
+%, of pieces of 200 characters of all languages in HELD, at most 30 of each sort of text. Told is
+what leads a page of the piece that declares nothing. To choose languages, have all in rarer.toml
+that have text enough, and keep those with 90 % and more of both.
 """
 
 from __future__ import annotations

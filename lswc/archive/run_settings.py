@@ -75,7 +75,7 @@ def settings_of(crawl: Path) -> dict[str, Any]:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
     except (OSError, ValueError, TypeError) as error:
         raise ArchiveError(
-            f"{crawl / SETTINGS} can't be read: the next run of the crawl writes it anew"
+            f"{crawl / SETTINGS} can't be read: the next run of the crawl writes it again"
         ) from error
 
 
@@ -157,5 +157,5 @@ def _earlier_software(crawl: Path, now: object) -> list[str]:
     before = [one for one in before if isinstance(one, str)] if isinstance(before, list) else []
     if not isinstance(latest, str) or latest == now:
         return before
-    logger.info("%s was run by %s before, and goes on with %s", crawl, latest, now)
+    logger.info("%s ran with %s before, and goes on with %s", crawl, latest, now)
     return [*(one for one in before if one not in (latest, now)), latest]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Texts = Callable[[Path], Iterator[tuple[str, int, str]]]
 """What yields of a crawl the URL of each page, the number of its visit, and what it says."""
 
-LONGEST = 100_000
+TEXT_CHARACTERS = 100_000
 """Characters of a page's text: what a browser can search through, of many pages."""
 
 _ICON = "/favicon.ico"
@@ -57,7 +57,7 @@ class Pages:
 
     def _keep_texts(self, found: Iterator[tuple[str, int, str]]) -> None:
         self._db.execute("DELETE FROM text")
-        rows = ((_key(url, visit), text[:LONGEST]) for url, visit, text in found)
+        rows = ((_key(url, visit), text[:TEXT_CHARACTERS]) for url, visit, text in found)
         self._db.executemany("INSERT OR REPLACE INTO text VALUES (?, ?)", rows)
 
     def _add(self, crawl: Path, prefix: str) -> None:

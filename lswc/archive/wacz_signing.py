@@ -44,7 +44,9 @@ class SigningKey:
             raise ConfigError(f"{path} can't be read as a private key in PEM: {error}") from error
         is_fit = isinstance(key, ec.EllipticCurvePrivateKey) and key.curve.name == "secp384r1"
         if not is_fit or not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise ConfigError(f"{path} is no key of the curve P-384, as WACZ's signatures want one")
+            raise ConfigError(
+                f"{path} isn't a key of the curve P-384, which WACZ's signatures need"
+            )
         self._key = key
 
     @property

@@ -25,7 +25,9 @@ class Command(UserCommand):
     summary = "Tell whether a crawl's frontier and files agree, and make them agree"
     options = (
         option(
-            "--repair", "let the pages wait again that a file has lost; nothing is deleted", False
+            "--repair",
+            "make the files agree; lost pages are fetched again, nothing is deleted",
+            False,
         ),
         KEY,
     )
@@ -58,7 +60,7 @@ class Command(UserCommand):
         elif mend is not None:
             print("\n".join(mend()))
         else:
-            print(f"{errors.repair(crawl)} lets what is lost be fetched anew.")
+            print(f"{errors.repair(crawl)} makes the files agree; lost pages are fetched again.")
             self.exitcode = 1
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.utils.project import ENVVAR
 
 from lswc import settings as defaults
@@ -29,8 +29,6 @@ from lswc.plurals import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
 
     from lswc.crawl.crawl_file import CrawlFile
     from lswc.frontier import Frontier
@@ -107,7 +105,8 @@ def _rows(
         value, origin = settings.get(name), origin_of(settings, name, file)
         if name in by_language and by_language[name] != value:
             value, origin = f"{by_language[name]:.0f}", f"language {crawl.language.tag}"
-        if name in _INTERNAL or (origin == DEFAULT and not details):
+        is_internal = name in _INTERNAL or isinstance(value, BaseSettings)  # components by name
+        if is_internal or (origin == DEFAULT and not details):
             continue
         yield name, _written(value), origin
 

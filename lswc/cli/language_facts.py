@@ -155,17 +155,17 @@ _NO_TLDS = "none that is its own: links are judged without"
 DOCS_HEAD = """\
 # All languages
 
-What `lswc languages` prints; `lswc languages cy` says all that is known of one, and what to do
-where something lacks. [languages.md](languages.md) says how a language is told,
-[seeds.md](seeds.md) how to get seeds.
+`lswc languages` prints this table. `lswc languages cy` shows one language, and what to do if
+something is missing. See [languages](../languages.md) and [seeds](../seeds.md).
 
-Told by: letters that are its own; n-grams, a table of lswc's; CLD2. P and R are precision and
-recall in % on pieces of 200 characters of the Universal Declaration of Human Rights, every second
-text, from which no weight was learned; in brackets the number of pieces. Of few pieces a figure
-says little. Countries: ISO 3166 codes of up to four in which it is official, or which a twentieth
-speaks (CLDR). A domain is one that a crawl takes for the language's own.
+*Told by* is how lswc recognises the language: by letters that only it has, by n-grams (a table of
+lswc's), or by CLD2. P and R are precision and recall in %. They were measured on pieces of 200
+characters of the Universal Declaration of Human Rights: every second text, from which nothing was
+learned. The number of pieces is in brackets. With few pieces, a figure says little. *Countries* are
+ISO 3166 codes of up to four in which the language is official, or a twentieth of the people speak
+it (CLDR). *Domains* are those that a crawl takes for the language's own.
 
-This page is made from the same data, by `python -m lswc.cli.reference docs`.
+This page is made from the code, by `python -m lswc.cli.reference docs`.
 
 | code | name | in itself | scripts | seeds | told by | P, R | domains | countries |
 |---|---|---|---|---|---|---|---|---|
@@ -173,7 +173,7 @@ This page is made from the same data, by `python -m lswc.cli.reference docs`.
 
 
 def docs_page() -> str:
-    """Return docs/language-list.md."""
+    """Return docs/lab/language-list.md."""
     return DOCS_HEAD + "".join(f"| {' | '.join(row(one))} |\n" for one in every())
 
 

@@ -74,8 +74,8 @@ NAMES = tuple(name for group in GROUPS.values() for name in group)
 OWN = {
     "demo": "Crawl a demo web on this machine for Thai, or go on with it, and print the result",
     "crawl": "Crawl the web of one language",
-    "settings": "List the settings, or tell what one of them means",
-    "completion": "Print what makes your shell complete lswc's arguments",
+    "settings": "List the settings, or explain one of them",
+    "completion": "Print a script for your shell that completes lswc's arguments",
 }
 """What the commands do that ``scrapy`` hasn't, or calls otherwise."""
 
@@ -204,17 +204,21 @@ def _add_crawl_options(parser: ArgumentParser, *, demo: bool) -> None:
     if not demo:
         add("lang", help="the language, an ISO 639 code; several: th,lo; or a crawl file: th.toml")
         add(CONTACT.name, help=CONTACT.given["help"])
-        add("--seeds", metavar="FILE", help="one URL a line, instead of the shipped ones")
+        add(
+            "--seeds",
+            metavar="FILE",
+            help="a list of seeds, one URL in a line, instead of lswc's own",
+        )
         add("--web", metavar="FOLDER", help="a frozen web, instead of the real one (LSWC_WEB)")
-        add("--into", metavar="FOLDER", help="the crawl's folder, crawls/LANG if not given")
+        add("--into", metavar="FOLDER", help="the crawl's folder (crawls/LANG if not given)")
         add("--trust", action="store_true", help=TRUST)
     else:
-        add("--fresh", action="store_true", help="begin anew: what crawls/demo holds is deleted")
-    add("--profile", metavar="NAME", help="which strategy, with its settings (LSWC_PROFILE)")
+        add("--fresh", action="store_true", help="delete crawls/demo, and begin again")
+    add("--profile", metavar="NAME", help="the strategy, with its settings (LSWC_PROFILE)")
     pages = "stop after about so many pages (CLOSESPIDER_ITEMCOUNT)"
     add("--pages", metavar="N", type=_positive, help=pages)
     add("-s", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting")
-    add("-L", "--loglevel", metavar="LEVEL", help="DEBUG shows what Scrapy says, too")
+    add("-L", "--loglevel", metavar="LEVEL", help="DEBUG also shows Scrapy's own lines")
     add("--details", action="store_true", help=DETAILS)
     add("--json", action="store_true", help=JSON)
     add("--dry-run", action="store_true", help=DRY_RUN)

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 HEAD = """\
 # All settings
 
-Give a setting on the command line (`-s NAME=value`), in a profile (`settings_profiles/`), or in
-scrapyd's `setting`. Lists are given with commas: `-s LSWC_ALLOWED_DOMAINS=example.th,example.com`.
-Names that begin with `LSWC_` are lswc's own; the others are
-[Scrapy's](https://docs.scrapy.org/en/latest/topics/settings.html), and here because lswc's default
-is another. A wrong name or value is an error before anything is fetched.
+Give a setting on the command line (`-s NAME=value`), in a crawl file, in a profile, or in scrapyd's
+`setting`. Write lists with commas: `-s LSWC_ALLOWED_DOMAINS=example.th,example.com`. Names with
+`LSWC_` are lswc's own. The others are
+[Scrapy's](https://docs.scrapy.org/en/latest/topics/settings.html), where lswc has another default.
+A wrong name or value is an error before anything is fetched.
 
 This page is made from `lswc/settings.py`.
 """
@@ -44,9 +44,9 @@ This page is made from `lswc/settings.py`.
 OUTCOMES_HEAD = """\
 # How URLs and links end
 
-The crawl counts what became of every URL that it asked for, and why it left out every other. The
-summary and `scrapy frontier` show these words: URLs under *URLs finished*, links and queued URLs
-under *discarded*. The errors of servers are counted by their number, as `status 404`.
+The crawl counts how every URL ended. The summary and `lswc frontier` show these words. URLs that
+were requested stand under *URLs finished*, the others under *discarded*. Errors of servers are
+counted by their number, as `status 404`.
 
 This page is made from `lswc/outcomes.py`.
 
@@ -58,20 +58,20 @@ This page is made from `lswc/outcomes.py`.
 COMMANDS_HEAD = """\
 # All commands
 
-`lswc` has them, in any folder. `scrapy` has them in the project's folder, by the same names and
-with the same options; only a crawl is called otherwise there: `scrapy crawl lswc -a lang=th`.
+`lswc` has these commands in any folder. In the project's folder, `scrapy` has them, too, with the
+same options. Only a crawl has another form there: `scrapy crawl lswc -a lang=th`.
 
-This page is made from the code. [settings.md](settings.md) says what the settings (`-s`) mean,
-[archive.md](archive.md) what lies in a crawl's folder, [outcomes.md](outcomes.md) how URLs end.
+This page is made from the code. See also the [settings](settings.md) (`-s`), the
+[files of a crawl](archive.md), and the [outcomes](outcomes.md) of URLs.
 
 ## Exit codes
 
 | code | meaning |
 |---|---|
 | 0 | done; a crawl: it ended, or was stopped, in order |
-| {failed} | it can't go on: a full disk, no store; `check`: something is wrong |
-| {mistake} | a mistake in an argument, a setting or a file, or a library that is lacking |
-| 3 | a crawl: this machine was off the network for too long |
+| {failed} | it can't go on: a full disk, no Redis; `check`: something is wrong |
+| {mistake} | a mistake in an argument, a setting or a file, or a missing library |
+| 3 | a crawl: this machine had no network for too long |
 | {interrupted} | stopped by Ctrl-C |
 
 ## Options of every command but demo, crawl, completion and settings
@@ -137,7 +137,7 @@ def told(name: str) -> str:
     if not any(lines):
         near = get_close_matches(wanted, rows, 1)
         hint = f"do you mean {near[0]}?" if near else "`lswc settings` names them"
-        raise ConfigError(f"{name} is none of lswc's settings, nor one that it changes; {hint}")
+        raise ConfigError(f"{name} isn't a setting that lswc has or changes; {hint}")
     return "\n".join(filter(None, lines))
 
 
@@ -174,7 +174,7 @@ def _table(section: SettingsSection) -> str:
 
 
 def _linked(meaning: str) -> str:
-    return re.sub(r"\b([a-z-]+)\.md(#[\w-]+)?", r"[\1.md](\1.md\2)", meaning)
+    return re.sub(r"\b((?:lab/)?[a-z-]+)\.md(#[\w-]+)?", r"[\1.md](\1.md\2)", meaning)
 
 
 def commands_page() -> str:
@@ -227,7 +227,7 @@ def pages() -> dict[str, str]:
     return {
         "settings.md": page(source),
         "outcomes.md": outcomes_page(),
-        "language-list.md": docs_page(),
+        "lab/language-list.md": docs_page(),
         "commands.md": commands_page(),
     }
 

@@ -187,16 +187,16 @@ class RunsSpider(BaseRunSpiderCommand):
         return f"{program()} {'demo' if options.demo else type(self).__module__.rpartition('.')[2]}"
 
 
-DETAILS = "print all that was counted, too; summary.json has it in any case"
+DETAILS = "also print all counts; summary.json always has them"
 """Help of the option."""
 
-JSON = "print the summary as JSON, as summary.json has it"
+JSON = "print the summary as JSON"
 """Help of the option."""
 
 DRY_RUN = "print the settings, where each comes from, and the first URLs; fetch nothing"
 """Help of the option."""
 
-TRUST = "run what a crawl file names: commands, classes, modules"
+TRUST = "allow what a crawl file runs: commands, classes, modules"
 """Help of the option."""
 
 _TALKERS = ("lswc", "scrapy", "twisted")

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from lswc.monitor.snapshot import Coverage, OfLanguage, Snapshot
 
 
-LARGE = 1000
+LARGE_FAMILY_SITES = 1000
 """Unproven sites of a family that is named."""
 
-FEW = 3
+SERVERS_NAMED = 3
 """Servers without a page that are named."""
 
-MOST = 5
+NAMES_IN_A_LINE = 5
 """Names in a line of the summary."""
 
 
@@ -58,9 +58,9 @@ def summary_table(snapshot: Snapshot) -> Table:
             else ""
         ),
         "languages": _listed(tallies.languages),
-        "not had": _listed(tallies.errors),
-        "not wanted": _listed(tallies.left_out),
-        "no page of": _without_page(snapshot.without_page),
+        "failed": _listed(tallies.errors),
+        "left out": _listed(tallies.left_out),
+        "no page from": _without_page(snapshot.without_page),
         "pending": _ahead(snapshot),
         "families": _families(snapshot),
     }
@@ -84,8 +84,8 @@ def _title(snapshot: Snapshot) -> str:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    names = [f"{name} {count:,}" for name, count in islice(counts.items(), MOST)]
-    more = [f"{len(counts) - MOST} more kinds"] if len(counts) > MOST else []
+    names = [f"{name} {count:,}" for name, count in islice(counts.items(), NAMES_IN_A_LINE)]
+    more = [f"{len(counts) - NAMES_IN_A_LINE} more kinds"] if len(counts) > NAMES_IN_A_LINE else []
     return ", ".join(names + more)
 
 
@@ -106,8 +106,8 @@ def _without_page(without: Without) -> str:
     """Say which servers answered and gave no page, and why: the most promising first."""
     if not without.servers:
         return ""
-    names = ", ".join(f"{one.name} ({_commonest(one)})" for one in without.first[:FEW])
-    more = f"; {_listed(without.reasons)}" if without.servers > FEW else ""
+    names = ", ".join(f"{one.name} ({_commonest(one)})" for one in without.first[:SERVERS_NAMED])
+    more = f"; {_listed(without.reasons)}" if without.servers > SERVERS_NAMED else ""
     return f"{numbered(without.servers, 'server')} that answered: {names}{more}"
 
 
@@ -117,8 +117,8 @@ def _commonest(server: Server) -> str:
 
 def _families(snapshot: Snapshot) -> str:
     """Say which sites introduced many that nobody else links to: a farm is among them, if any."""
-    large = [family for family in snapshot.families or () if family.sites >= LARGE][:MOST]
-    return ", ".join(f"{family.name} {family.sites:,} sites" for family in large)
+    large = [one for one in snapshot.families or () if one.sites >= LARGE_FAMILY_SITES]
+    return ", ".join(f"{one.name} {one.sites:,} sites" for one in large[:NAMES_IN_A_LINE])
 
 
 def details_table(snapshot: Snapshot) -> Table:

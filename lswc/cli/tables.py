@@ -46,12 +46,12 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
     return grid
 
 
-LONGEST = 8
+ROWS_OF_A_GROUP = 8
 """Rows of a group that a summary shows; files have them all."""
 
 
 def counted(
-    title: str, groups: Mapping[str, Mapping[str, object]], longest: int | None = LONGEST
+    title: str, groups: Mapping[str, Mapping[str, object]], longest: int | None = ROWS_OF_A_GROUP
 ) -> Table:
     """Return a table of named counts in named groups: the first of each, or all if None."""
     grid = Table(title=_plain(title), box=box.SIMPLE, show_header=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from myanmar.converter import convert
 
-from lswc.corpus.stored_pages import LONGEST, Stored
+from lswc.corpus.stored_pages import PAGE_BYTES, Stored
 from lswc.language import vietnamese_fonts
 from lswc.language.charset import decode
 from lswc.language.font_encodings import Fonts
@@ -119,12 +119,12 @@ class Extractor:
     def _text(self, page: Stored, body: bytes) -> tuple[Text, str | None]:
         if page.kind is not PageKind.HTML:
             return self._document(page, body), None
-        html = self._decoded(page, body[:LONGEST])
-        found = read(html, page.url, as_written=True)._replace(is_cut=len(body) > LONGEST)
+        html = self._decoded(page, body[:PAGE_BYTES])
+        found = read(html, page.url, as_written=True)._replace(is_cut=len(body) > PAGE_BYTES)
         return found, mark_of(html)
 
     def _document(self, page: Stored, body: bytes) -> Text:
-        most = Most(text=LONGEST, size=LONGEST, seconds=_SECONDS)
+        most = Most(text=PAGE_BYTES, size=PAGE_BYTES, seconds=_SECONDS)
         text = self._documents.read(page.kind, body, page.content_type or "", most)
         return Text(text.title, blocks_of_lines(text.text), None, text.quality, text.is_cut)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lswc.corpus.stored_pages import LONGEST, StoredPages
+from lswc.corpus.stored_pages import PAGE_BYTES, StoredPages
 from lswc.language.charset import decode
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most
@@ -35,8 +35,8 @@ def texts(crawl: Path) -> Iterator[tuple[str, int, str]]:
 
 def _text(page: Stored, body: bytes, documents: DocumentProcess) -> str:
     if page.kind is not Kind.HTML:
-        most = Most(text=LONGEST, size=LONGEST, seconds=_SECONDS)
+        most = Most(text=PAGE_BYTES, size=PAGE_BYTES, seconds=_SECONDS)
         found = documents.read(page.kind, body, page.content_type or "", most)
         return " ".join(found.text.split())
-    html = decode(body[:LONGEST], page.content_type).text
+    html = decode(body[:PAGE_BYTES], page.content_type).text
     return " ".join(block.text for block in read(html, page.url).paragraphs)

@@ -18,19 +18,19 @@ LEAST_SHARE = 0.1
 """Share of a site's pages until now that have it."""
 LEAST_LETTERS = 15
 """Letters of a paragraph that is counted; shorter ones, such as "Example:", many texts have."""
-MOST = 500_000
+PARAGRAPHS_COUNTED = 500_000
 """Paragraphs that are counted at once: about 65 MB."""
 
 
 class Repetition:
     """Counts paragraphs by site, as pages come.
 
-    So the first pages of a site keep what turns out to be repeated. At MOST paragraphs those seen
-    least are forgotten (lossy counting: Manku and Motwani 2002, §4.2), so a count is never more
-    than there was.
+    So the first pages of a site keep what turns out to be repeated. At PARAGRAPHS_COUNTED those
+    that were seen least are forgotten (lossy counting: Manku and Motwani 2002, §4.2), so a count
+    is never more than there was.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = PARAGRAPHS_COUNTED) -> None:
         self._most = most
         self._pages = Counter[str]()
         self._seen: dict[int, int] = {}

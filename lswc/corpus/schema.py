@@ -1,6 +1,6 @@
 """Schema of a corpus: one row per page, with columns named as other corpora name them.
 
-docs/corpus-schema.md says what each means, and whom it follows.
+docs/corpus.md says what each means, and whom it follows.
 """
 
 from __future__ import annotations

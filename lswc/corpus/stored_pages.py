@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-LONGEST = 5_000_000
+PAGE_BYTES = 5_000_000
 """Bytes of a page of HTML that are read, and characters of a document's text."""
 
 _BUFFER = 1 << 16
@@ -190,7 +190,7 @@ class StoredPages:
         if expected.total() > read.total() + records.unreadable:
             raise ArchiveError(
                 f"{path} has {numbered(read.total(), 'record')}, but {expected.total()} in its "
-                f"index: {repair(self._folder)} fetches the pages anew that are lost"
+                f"index: {repair(self._folder)} fetches the lost pages again"
             )
 
     def _count_unreadable(self, number: int, damaged: Counter[str], lost: Counter[str]) -> None:
@@ -225,7 +225,7 @@ class StoredPages:
                 page = None
             elif record.type == WarcRecordType.resource:  # as a browser showed it
                 if page is not None and record.url == DOM + page.url:
-                    body, is_lost = record.block[:LONGEST], False
+                    body, is_lost = record.block[:PAGE_BYTES], False
                     page = page._replace(body=body, content_type=_RENDERED, refers_to=None)
             else:
                 page = _page(record, earlier)

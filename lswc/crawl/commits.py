@@ -198,7 +198,7 @@ class Commits:
         """Take notice of an end: it leaves nothing if the lease was over. Raises LswcError."""
         if not has_ended:
             self._archive.withdraw()
-            logger.warning("its lease has ended: what came of %s is left out", visit.url)
+            logger.warning("the lease of %s has ended: its result is left out", visit.url)
             return
         pageless, server = self.pageless, visit.lease.server
         if pageless is not None and (visit.relevant is None or server in pageless.servers):

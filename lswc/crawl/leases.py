@@ -137,13 +137,13 @@ class Leases:
         if self._crawl.retry_failed:
             finished = self._frontier.counts().tally.get("finished", {})
             number = self._frontier.retry([name for name in finished if has_failed(name)])
-            logger.info("%d URLs that couldn't be had are tried once more", number)
+            logger.info("%d URLs that failed are tried once more", number)
 
     def retry_refused(self) -> None:
         """Make pending what was refused when it was queued, and may be had now."""
         number = self._frontier.retry((*LIFTED, *OF_QUOTA), self._guest.admission.opened())
         if number:
-            logger.info("%d URLs that had to be left may be asked for again", number)
+            logger.info("%d URLs that were refused may be fetched now", number)
 
     def next(self, now: float) -> Visit | None:
         """Begin the visit of the next URL that may be asked for; None if there is none now.
@@ -355,5 +355,5 @@ class Leases:
             return True
         if due is None or due - monotonic() <= STAY:
             return due is not None
-        logger.info("%d URLs that couldn't be had are tried when the crawl is started again", later)
+        logger.info("%d URLs failed, and are tried again at the next start", later)
         return False

@@ -134,9 +134,9 @@ class Readers:
                 await self._answer_of_one(*_OURS)
                 return
             except Unread as error:
-                logger.warning("a process died of a page that harms none: %s", error)
+                logger.warning("a process that reads pages died at a harmless page: %s", error)
             await asyncio.sleep(AGAIN)
-        raise ReaderError("the processes that read pages die of any page: start the crawl again")
+        raise ReaderError("the processes that read pages die at every page: start the crawl again")
 
     async def _answer_of_one(self, asked: AnyAsked, body: bytes) -> Answer:
         reader = self._living() or await self._started()

@@ -82,8 +82,9 @@ def _refusal(rule: Rule, depth: int) -> Outcome | None:
 class Reach:
     """Which URLs a crawl may ask for at all, and how much it takes of a server and domain.
 
-    As ``pages``; as ``requisites`` of archived ones, None if they are asked for as pages are; as
-    ``files`` of a page in the browser. ``unit`` names what a URL's page counts for.
+    Three scopes say which: ``pages`` for pages, ``requisites`` for what archived pages need, and
+    ``files`` for what a page in the browser asks for. Without a scope of their own (None),
+    requisites have that of pages. ``unit`` names what a URL's page counts for.
     """
 
     pages: Scope

@@ -42,9 +42,7 @@ def at_start(where: Instructions) -> Control:
     """
     control = read(where)
     if control.stop:
-        raise ConfigError(
-            "control.toml says stop: take that back to go on, with `lswc control CRAWL unstop`"
-        )
+        raise ConfigError("control.toml says stop. To go on: `lswc control CRAWL unstop`")
     return control
 
 
@@ -145,8 +143,8 @@ class ControlInEffect:
         try:
             if version is None:
                 raise ControlError(
-                    "control.toml is gone: its instructions stay in force; make an empty one to "
-                    "take all back"
+                    "control.toml is gone: its instructions stay in force. To remove them, "
+                    "write an empty one"
                 )
             self.control, self.wrong = read(self._where), ""
         except ControlError as error:
@@ -154,7 +152,7 @@ class ControlInEffect:
 
     def _report(self) -> None:
         if self.wrong:
-            logger.warning("%s; the instructions before stay in force", self.wrong)
+            logger.warning("%s; the earlier instructions stay in force", self.wrong)
             self._count("lswc/control/wrong")
             return
         places = ", ".join(place.name for place, _ in self.control.rules) or "no place"

@@ -15,10 +15,10 @@ from lswc.urls import registered_domain, tld
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-MOST, LARGEST = 50, 4_096
+COOKIES_OF_AN_ANSWER, COOKIE_BYTES = 50, 4_096
 """Cookies of an answer, and bytes of each, that are looked at: RFC 6265 §6.1 wants no more."""
 
-LONGEST = 4_096
+HEADER_CHARACTERS = 4_096
 """Characters of what is sent in a request: servers refuse longer lines."""
 
 _NO_DOMAIN = re.compile(r";\s*domain\s*=\s*(?=;|$)", re.IGNORECASE)  # RFC 6265 §5.2.3
@@ -72,7 +72,11 @@ class Jar:
 
     def take(self, url: str, lines: Sequence[bytes]) -> None:
         """Take what an answer to a request for a URL sets: the values of its Set-Cookie."""
-        short = (line.decode("latin-1") for line in lines[:MOST] if len(line) <= LARGEST)
+        short = (
+            line.decode("latin-1")
+            for line in lines[:COOKIES_OF_AN_ANSWER]
+            if len(line) <= COOKIE_BYTES
+        )
         read = [_NO_DOMAIN.sub("", line) for line in short]
         plain = [line for line in read if line.isprintable()]
         if not plain:
@@ -85,7 +89,7 @@ class Jar:
         request = _request(url)
         self._jar.add_cookie_header(request)
         pairs = request.get_header("Cookie", "").split("; ")
-        while sum(map(len, pairs)) + 2 * len(pairs) > LONGEST:
+        while sum(map(len, pairs)) + 2 * len(pairs) > HEADER_CHARACTERS:
             pairs.pop()
         return "; ".join(pairs)
 

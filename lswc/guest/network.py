@@ -290,7 +290,9 @@ class Network:
                 self._stop()
                 return
             elif self._has_waited_in_vain():
-                logger.warning("what answers is believed: no page is known that was another before")
+                logger.warning(
+                    "these answers are believed now: no page is known that was different before"
+                )
                 break
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST)
@@ -343,15 +345,16 @@ class Network:
         suspect = self._likeness.suspect
         if suspect is not None:
             logger.warning(
-                "offline: what answers isn't the servers: %d registered domains in a row said the "
-                "same, and so does whatever is asked for again; the crawl waits until that is "
-                "another, and nothing is lost",
+                "offline: %d registered domains in a row gave the same answer, and so does "
+                "everything that is requested again; something else answers for the servers. The "
+                "crawl waits, and nothing is lost",
                 len(self._likeness.sites(suspect)),
             )
         else:
             logger.warning(
-                "offline: registered domains in a row that didn't answer, or have no name: %d; nor "
-                "do those that did before; the crawl waits until one does, and nothing is lost",
+                "offline: %d registered domains in a row didn't answer, or their names weren't "
+                "found, and servers that answered before don't answer either. The crawl waits, "
+                "and nothing is lost",
                 len(self._row),
             )
         held, self._held = self._held, []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lswc.frontier.rules.visit import Visit
     from lswc.guest.learned import Key, Learned
 
-MOST = 20_000
+SERVERS_KEPT = 20_000
 """Servers that are kept; further ones aren't told."""
 
 _SUBJECT = "no page"
@@ -80,7 +80,7 @@ class Pageless:
                 self._learned.put(server, _SUBJECT, None)
             return
         reason = "" if visit.lease.of_server.pages else _reason(visit)
-        if not reason or (server not in self.servers and len(self.servers) >= MOST):
+        if not reason or (server not in self.servers and len(self.servers) >= SERVERS_KEPT):
             return
         known: Any = self._learned.get(server, _SUBJECT)
         reasons: dict[str, int] = known[0] if known else {}

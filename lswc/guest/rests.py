@@ -78,7 +78,7 @@ class Rests:
 FILE = "backoff.jsonl"
 """Name of the file in the crawl folder that keeps who rests, and until when."""
 
-LONGEST = 86_400.0
+LONGEST_REST_SECONDS = 86_400.0
 """Seconds that a server rests at most: a day."""
 
 
@@ -93,8 +93,8 @@ class Backoff:
     """How often in a row each server was overloaded, and until when it rests.
 
     ``first`` is the rest in seconds after the first time; each further one doubles it, up to
-    LONGEST. Times are Unix time, so that a rest goes on when the crawl does. Raises LswcError if
-    the file can't be read or written.
+    LONGEST_REST_SECONDS. Times are Unix time, so that a rest goes on when the crawl does. Raises
+    LswcError if the file can't be read or written.
     """
 
     def __init__(self, path: Path, first: float) -> None:
@@ -136,7 +136,7 @@ class Backoff:
 
     def _rest(self, times: int) -> float:
         """Return how long a server rests that rested so many times before."""
-        return min(self._first * 2.0 ** min(times, 40), LONGEST)
+        return min(self._first * 2.0 ** min(times, 40), LONGEST_REST_SECONDS)
 
     def _write(self, server: str) -> None:
         self._file.append(self._row(server))

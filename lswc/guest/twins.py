@@ -49,7 +49,7 @@ _NAMES = 20  # parameters of a server, of which anything is remembered
 PAIRS = 10_000
 """Pairs of servers, and servers with parameters, of which is remembered what is too little yet."""
 
-MOST = 200_000
+SERVERS_COMPARED = 200_000
 """Servers that may have another name; further ones are asked for what they have."""
 
 _PATH_PARAMETER = re.compile(r"(;[^;/=]{1,64})=[^;/]*")
@@ -293,7 +293,7 @@ class Twins:
     def _bind(self, server: str, other: str) -> None:
         """Let a server count as another, by the name which that counts by."""
         main = self.main(other)
-        if self.main(server) != main and len(self.servers) < MOST:
+        if self.main(server) != main and len(self.servers) < SERVERS_COMPARED:
             self._learned.put(self.main(server), _TWIN, main)
 
     def bound(self) -> None:

@@ -1,7 +1,7 @@
 """The default method: letters and CLD2 give shares of the text, a fitted model weighs all evidence.
 
 Measured against eight language detectors, the share of letters was at least as good for
-every language with a script of its own, and ten times faster (docs/languages.md).
+every language with a script of its own, and ten times faster (docs/lab/languages.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lswc.language.registry import Language
 
 MIN_SHARE = 0.15
-"""Share of the text from which on a page contains the target language (docs/languages.md)."""
+"""Share of the text from which on a page contains the target language (docs/lab/languages.md)."""
 
 _CONTENT_SHARE = 0.2  # of all letters; then fewer decide alone as well
 _HALF = 0.5

@@ -103,10 +103,10 @@ class Identifier:
         found, target = method(name), self.target
         if len(self.targets) > 1:
             tags = ",".join(target.tag for target in self.targets)
-            raise IdentifierError(f"method {name} tells one language: {tags} need {AUTO}")
+            raise IdentifierError(f"method {name} finds one language only: {tags} need {AUTO}")
         found.check(target)
         if target.variant:
-            raise IdentifierError(f"method {name} tells no variants: {target.tag} needs {AUTO}")
+            raise IdentifierError(f"method {name} knows no variants: {target.tag} needs {AUTO}")
         return found
 
     def read(

@@ -66,7 +66,7 @@ def methods() -> Mapping[str, Method]:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all methods; docs/languages.md says what each does."""
+    """Return the names of all methods; docs/lab/languages.md says what each does."""
     return (AUTO, *methods())
 
 

@@ -97,7 +97,7 @@ class EndNotice:
             wrong = str(error)
         self._crawler.stats.inc_value(f"lswc/monitor/end {'not told' if wrong else 'told'}")
         if wrong:
-            logger.error("LSWC_ON_END: nobody is told of the end: %s", wrong)
+            logger.error("LSWC_ON_END: no message about the end was sent: %s", wrong)
 
 
 def run(command: Sequence[str], said: bytes, seconds: float = SECONDS) -> str:

@@ -102,9 +102,9 @@ class Members:
                 )
             if not confirmed:
                 raise ConfigError(
-                    f"worker {number} ({member.name}) can't go on once it was called lost, and its "
-                    f"{numbered(member.finished, 'finished URL')} may be fetched anew: say "
-                    "--confirm if its disk is lost; if not, start it again"
+                    f"worker {number} ({member.name}) can't go on after it is called lost, and its "
+                    f"{numbered(member.finished, 'finished URL')} may be fetched again: add "
+                    "--confirm if its disk is lost; otherwise start it again"
                 )
             return owners.without(number)
 
@@ -124,7 +124,7 @@ class Members:
                 )
             if self._post.replace(change(owners, member), owners.version):
                 return member
-        raise FrontierError(f"the workers of {self.name} change who has what: try once more")
+        raise FrontierError(f"the workers of {self.name} are exchanging sites: try again")
 
 
 def _member(number: int, owners: Owners, told: Status | None, runs: bool) -> Member:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from lswc.urls import Url
 
-LONGEST = 500
+PATTERN_CHARACTERS = 500
 """Characters of a pattern, at most."""
 
-MOST, MOST_REGEXES = 1_000, 50
+PATTERNS_OF_A_LIST, REGEXES_OF_A_LIST = 1_000, 50
 """Patterns of a list at most, and regexes among them: each is tried with every link."""
 
 MEMORY, STEPS = 1_000_000, 500
@@ -75,11 +75,11 @@ def naming(url: Url, written: Sequence[str]) -> str:
 
 def patterns_of(written: Sequence[str]) -> tuple[Pattern, ...]:
     """Return the patterns that somebody wrote. Raises ConfigError, naming the first wrong one."""
-    if len(written) > MOST:
-        raise ConfigError(f"more than {MOST:,} patterns")
+    if len(written) > PATTERNS_OF_A_LIST:
+        raise ConfigError(f"more than {PATTERNS_OF_A_LIST:,} patterns")
     found = tuple(map(_parsed, written))
-    if sum(_taken_apart(text)[1] == "~" for text in written) > MOST_REGEXES:
-        raise ConfigError(f"more than {MOST_REGEXES} regexes: write some of them as globs")
+    if sum(_taken_apart(text)[1] == "~" for text in written) > REGEXES_OF_A_LIST:
+        raise ConfigError(f"more than {REGEXES_OF_A_LIST} regexes: write some of them as globs")
     return found
 
 
@@ -90,10 +90,11 @@ def _taken_apart(written: str) -> tuple[str, str, str]:
 
 def _parsed(written: str) -> Pattern:
     part, kind, wanted = _taken_apart(written)
-    if not wanted or len(written) > LONGEST or any(map(str.isspace, written)):
+    if not wanted or len(written) > PATTERN_CHARACTERS or any(map(str.isspace, written)):
         raise ConfigError(
-            f"{written[:LONGEST]!r} is no pattern: write 1 to {LONGEST} characters without spaces, "
-            "such as path:/calendar/*, host:*.example.com, query~(^|&)sort= or example.com/old/*"
+            f"{written[:PATTERN_CHARACTERS]!r} is no pattern: write 1 to {PATTERN_CHARACTERS} "
+            "characters without spaces, such as path:/calendar/*, host:*.example.com, "
+            "query~(^|&)sort= or example.com/old/*"
         )
     if kind == "~":
         return Pattern(written, part, _regex(written, wanted))

@@ -16,7 +16,7 @@ from lswc.urls import has_public_suffix, tld
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-LONGEST = 2_000
+URL_CHARACTERS = 2_000
 """Characters of the longest URL that is taken."""
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:(?!\d)")

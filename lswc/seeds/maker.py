@@ -126,7 +126,7 @@ def _format(opts: argparse.Namespace, sources: Sequence[Path]) -> str:
     formats = {recognised(path): path for path in sources}
     if len(formats) > 1:
         found = ", ".join(f"{path} ({name})" for name, path in formats.items())
-        raise SeedError(f"files of one kind at a time, their evidence can't be compared: {found}")
+        raise SeedError(f"name files of one kind: the evidence of these can't be compared: {found}")
     name, path = next(iter(formats.items()))
     if expected and name not in expected:
         wanted = " or ".join(expected)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from lswc.seeds.candidates import LONGEST, Candidate
+from lswc.seeds.candidates import URL_CHARACTERS, Candidate
 from lswc.urls import parse, site, tld
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Pool:
             self._passed["not a URL"] += 1
         elif url.scheme not in ("http", "https"):
             self._passed["not http or https"] += 1
-        elif len(url.href) > LONGEST:
+        elif len(url.href) > URL_CHARACTERS:
             self._passed["URL too long"] += 1
         elif self._tlds and tld(url.hostname) not in self._tlds:
             self._passed["another top-level domain"] += 1

@@ -6,7 +6,7 @@ webs are put together, by cell (``lswc.strategy.adaptive``). What links lead to 
 each web's own way, and left out. Webs differ, so a cell's share of relevant pages is a draw from a
 beta distribution for each of them (the beta-binomial, Skellam 1948). The likeliest one says what
 the mean is, and how many pages of the crawl's own it weighs: many where webs agree.
-``prior.toml`` has that of the webs that docs/strategies.md names.
+``prior.toml`` has that of the webs that docs/lab/strategies.md names.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Prior:
                 "lswc learn-order"
             )
         if not all(0 < cell < CELLS for cell in cells):
-            raise ExperienceError("the table is damaged: it has cells that there aren't")
+            raise ExperienceError("the table is damaged: it has cells that don't exist")
         return prior
 
 
@@ -143,7 +143,7 @@ def _cell(row: Mapping[str, Any]) -> tuple[int, Between]:
     if not 0 < between.mean < 1 or not 0 < between.deviation < 1:
         raise ValueError(f"cell {row['number']} has no mean and deviation between 0 and 1")
     if not 0 < between.pages.downloaded <= max(WEIGHTS):
-        raise ValueError(f"cell {row['number']} has a deviation that no cell has")
+        raise ValueError(f"cell {row['number']} has an impossible deviation")
     return int(row["number"]), between
 
 

@@ -65,9 +65,9 @@ def test_counters_that_count_otherwise_are_named(crawl: Path) -> None:
 
 def test_an_older_frontier_is_refused_with_the_command_that_helps(tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_text('{"url": "http://a.example/"}\n' * 2)
-    with pytest.raises(FrontierError, match="has 2 or more visits") as refused:
+    with pytest.raises(FrontierError, match="lacks 2 or more visits") as refused:
         refuse_older(tmp_path, {})
-    assert f"`lswc check {tmp_path} --repair` moves them aside" in str(refused.value)
+    assert f"`lswc check {tmp_path} --repair` moves these visits aside" in str(refused.value)
 
 
 def test_only_a_whole_metadata_record_describes_a_page(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_all_that_was_written_comes_back(copied: Site) -> None:
     for file in copied.folder.glob("frontier.db*"):
         file.unlink()
     assert not check(copied.folder).agrees
-    assert "made anew" in " ".join(repair(copied.folder))
+    assert "made again" in " ".join(repair(copied.folder))
     assert known(copied.folder) == before
     assert check(copied.folder).agrees
     copied.crawl(LSWC_PROFILE=profile)

@@ -52,7 +52,7 @@ def test_a_folder_says_which_versions_ran_its_crawl(
         assert settings_of(tmp_path) == {
             "software": version, **({"earlier-software": before} if before else {}),
         }  # fmt: skip
-    assert f"{tmp_path} was run by 2 before, and goes on with 3" in caplog.messages
+    assert f"{tmp_path} ran with 2 before, and goes on with 3" in caplog.messages
     for broken in ("[]", "{", '{"software": 1}', '{"software": "1", "earlier-software": {}}'):
         (tmp_path / "settings.json").write_text(broken)
         keep(tmp_path, {"software": "1"})

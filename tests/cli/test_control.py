@@ -60,7 +60,7 @@ def test_what_is_said_is_kept_and_shown(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "a mail" in done.stdout
     assert "unknown key 'blok'" in done.stderr
-    assert "goes on with the instructions before" in done.stderr
+    assert "goes on with the earlier instructions" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,7 @@ def test_a_dry_run_of_a_file_says_what_it_says(site: Site) -> None:
     done = lswc("crawl", WHOLE, "--dry-run")
     assert done.returncode == 0, done.stderr
     assert re.search(rf"DEPTH_LIMIT +3 +\({path.name}, depth\)", done.stdout), done.stdout
+    assert " object at " not in done.stdout
     assert sorted(one.name for one in site.web.parent.iterdir()) == [WHOLE, "web"]
 
 

@@ -55,7 +55,7 @@ def test_a_users_own_language(tmp_path: Path) -> None:
 
 
 def test_the_page_in_docs_is_made_from_the_same() -> None:
-    assert (ROOT / "docs" / "language-list.md").read_text("utf-8") == docs_page()
+    assert (ROOT / "docs" / "lab" / "language-list.md").read_text("utf-8") == docs_page()
 
 
 @pytest.mark.parametrize(("asked", "said"), [("cymraeg", "Welsh"), ("zulu", "zu"), ("th", "Thai")])

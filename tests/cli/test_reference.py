@@ -108,7 +108,9 @@ def test_what_is_told_of_a_setting() -> None:
     assert told("lswc_on_") == f"  {'LSWC_ON_END':31}empty"
     assert told("LSWC_READERS").startswith('LSWC_READERS, default: "cores"\n')
     assert f'  {"LSWC_READERS":31}"cores"' in told("READERS").splitlines()
-    with pytest.raises(ConfigError, match=r"x_y is none of lswc's settings.*; `lswc settings` na"):
+    with pytest.raises(
+        ConfigError, match=r"x_y isn't a setting that lswc has or changes.*; `lswc settings` na"
+    ):
         told("x_y")
     with pytest.raises(ConfigError, match="do you mean LSWC_READERS"):
         told("LSWC_READRES")

@@ -392,7 +392,7 @@ def test_licence_that_the_page_states(markup: str, licence: str | None) -> None:
 def test_a_row_says_that_more_was_there(
     monkeypatch: pytest.MonkeyPatch, kind: Kind, longest: int, is_cut: bool
 ) -> None:
-    monkeypatch.setattr(extraction, "LONGEST", longest)
+    monkeypatch.setattr(extraction, "PAGE_BYTES", longest)
     aside = Mock(read=read_document)
     lines = [[THAI[:120].replace("\n", " ").strip()]] * 20
     body = made.pdf(lines) if kind is Kind.PDF else f"<p>{THAI * 5}".encode()

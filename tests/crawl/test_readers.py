@@ -251,7 +251,7 @@ def test_readers_that_die_of_any_page_end_the_crawl_and_cost_no_page(
     monkeypatch.setattr("lswc.crawl.readers.AGAIN", 0.0)
 
     async def use(readers: Readers) -> None:
-        with pytest.raises(ReaderError, match="die of any page: start the crawl again"):
+        with pytest.raises(ReaderError, match="die at every page: start the crawl again"):
             await readers.read(*PAGES[0])
         assert children() == []
 

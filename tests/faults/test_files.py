@@ -222,7 +222,7 @@ def test_what_a_file_lost_is_fetched_anew(
 ) -> None:
     damage(site.folder)
     assert not check(site.folder).agrees
-    check_whole(site, crawls, said, "are fetched anew, as a file had lost them")
+    check_whole(site, crawls, said, "are fetched again, as a file lost them")
 
 
 def test_a_kill_is_no_damage(site: Site, crawls: Crawls) -> None:

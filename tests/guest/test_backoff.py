@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.guest.rests import LONGEST, Backoff
+from lswc.guest.rests import LONGEST_REST_SECONDS, Backoff
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def test_a_rest_doubles_up_to_a_day_and_goes_on_after_a_restart(tmp_path: Path) 
     again = Backoff(file, 60)
     assert [again.remaining(server, 1100.0) for server in "abc"] == [140, 0, 0]
     assert again.overloaded("a", 1240.0) == 480
-    assert [again.overloaded("a", 2000.0) for _ in range(20)][-1] == LONGEST
+    assert [again.overloaded("a", 2000.0) for _ in range(20)][-1] == LONGEST_REST_SECONDS
     assert again.overloaded("c", 2000.0) == 60
     again.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.cookies import LARGEST, LONGEST, MOST, Jar
+from lswc.guest.cookies import COOKIE_BYTES, COOKIES_OF_AN_ANSWER, HEADER_CHARACTERS, Jar
 from lswc.guest.learned import FILE, Learned
 from lswc.guest.server_cookies import MOST_KEPT, TRIES, ServerCookies, Way
 from lswc.urls import Url, parse
@@ -54,7 +54,7 @@ def jar(address: str, *lines: str) -> Jar:
         ("=1", "http://www.a.co.th/", ""),
         ("", "http://www.a.co.th/", ""),
         ("a=\r\nX: 1", "http://www.a.co.th/", ""),
-        (f"a={'1' * LARGEST}", "http://www.a.co.th/", ""),
+        (f"a={'1' * COOKIE_BYTES}", "http://www.a.co.th/", ""),
     ],
 )
 def test_a_cookie_goes_where_it_may(line: str, to: str, sent: str) -> None:
@@ -72,8 +72,8 @@ def test_hosts_without_a_domain_have_cookies_of_their_own(host: str) -> None:
 
 def test_a_flood_is_bounded() -> None:
     found = jar("http://a.example/", *(f"c{n}={'v' * 400}; Path=/" for n in range(1_000)))
-    assert len(found.kept()) == MOST
-    assert 0 < len(found.header("http://a.example/")) <= LONGEST
+    assert len(found.kept()) == COOKIES_OF_AN_ANSWER
+    assert 0 < len(found.header("http://a.example/")) <= HEADER_CHARACTERS
 
 
 @given(st.lists(st.binary(max_size=200)))

@@ -88,7 +88,9 @@ def test_a_variant_may_be_one_of_several() -> None:
 
 
 def test_other_methods_tell_one_language() -> None:
-    with pytest.raises(IdentifierError, match="method cld2 tells one language: lo,th need auto"):
+    with pytest.raises(
+        IdentifierError, match="method cld2 finds one language only: lo,th need auto"
+    ):
         Identifier(wanted("th,lo"), "cld2")
 
 

@@ -137,5 +137,5 @@ def test_a_crawl_tells_its_end_and_one_that_can_not_ends_well(tmp_path: Path) ->
     assert told["all_runs"]["runs"] == 1
     done = sites.run(site.command(LSWC_ON_END="false"))
     assert done.returncode == 0
-    assert "LSWC_ON_END: nobody is told of the end: exit code 1" in done.stderr
+    assert "LSWC_ON_END: no message about the end was sent: exit code 1" in done.stderr
     assert site.summary["all_runs"]["runs"] == 2

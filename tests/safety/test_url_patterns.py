@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
-from lswc.safety.url_patterns import LONGEST, MOST, MOST_REGEXES, naming, patterns_of, url_patterns
+from lswc.safety.url_patterns import (
+    PATTERN_CHARACTERS,
+    PATTERNS_OF_A_LIST,
+    REGEXES_OF_A_LIST,
+    naming,
+    patterns_of,
+    url_patterns,
+)
 from lswc.urls import Url, parse
 
 URL = "http://www.example.co.th:8080/news/2026/a.html?id=7&sort=date"
@@ -100,7 +107,7 @@ def test_what_excludes_goes_before_what_includes() -> None:
         ("", "is no pattern"),
         ("path:", "is no pattern"),
         ("path:/a b", "is no pattern"),
-        ("x" * (LONGEST + 1), "is no pattern"),
+        ("x" * (PATTERN_CHARACTERS + 1), "is no pattern"),
         ("host:ไทย", "write the host as it stands in URLs"),
         ("ไทย/x", "write the host as it stands in URLs"),
         ("path~(", "is no regex of RE2: missing )"),
@@ -114,7 +121,9 @@ def test_what_is_no_pattern(pattern: str, says: str) -> None:
         patterns_of([pattern])
 
 
-@pytest.mark.parametrize(("pattern", "most"), [("a", MOST), ("url~a", MOST_REGEXES)])
+@pytest.mark.parametrize(
+    ("pattern", "most"), [("a", PATTERNS_OF_A_LIST), ("url~a", REGEXES_OF_A_LIST)]
+)
 def test_there_are_only_so_many(pattern: str, most: int) -> None:
     assert len(patterns_of([pattern] * most)) == most
     with pytest.raises(ConfigError, match="more than"):
@@ -132,5 +141,5 @@ def test_no_url_takes_long(pattern: str) -> None:
 
 
 def test_a_pattern_may_be_as_long_as_that() -> None:
-    assert LONGEST == 500
-    assert patterns_of(["x" * LONGEST])
+    assert PATTERN_CHARACTERS == 500
+    assert patterns_of(["x" * PATTERN_CHARACTERS])

@@ -55,7 +55,7 @@ class Log(logging.Handler):
         said = record.getMessage()
         self.said.append(said)
         ours = record.name.startswith("lswc")
-        lost = said.startswith(("request lost", "its lease has ended", "leases ended"))
+        lost = said.startswith(("request lost", "the lease of", "leases ended"))
         if record.exc_info or lost or (record.levelno >= logging.ERROR and not ours):
             self.wrong.append(logging.Formatter().format(record))
 

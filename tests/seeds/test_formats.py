@@ -268,7 +268,7 @@ def test_what_is_damaged_or_something_else_is_refused(
 )
 def test_other_markup_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "given").write_bytes(data)
-    with pytest.raises(SeedError, match="XML that isn"):
+    with pytest.raises(SeedError, match="XML of an unknown kind"):
         recognised(tmp_path / "given")
 
 

@@ -265,5 +265,5 @@ def test_files_of_two_kinds_are_refused(tmp_path: Path) -> None:
     opts = Namespace(format="", lang="th", out=tmp_path / "out", most=9, per_domain=3, tlds="",
                      random_seed=1, fetch=False, trust=False, source="", called="",
                      dialects=False)  # fmt: skip
-    with pytest.raises(SeedError, match="files of one kind at a time"):
+    with pytest.raises(SeedError, match="name files of one kind"):
         make(opts, [tmp_path / "a", tmp_path / "b"], Settings(), silent)

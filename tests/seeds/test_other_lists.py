@@ -57,7 +57,7 @@ def test_certificates_as_programs_write_them(tmp_path: Path, text: str) -> None:
 def test_of_many_domains_those_with_most_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificates, "MOST", 3)
+    monkeypatch.setattr(certificates, "DOMAINS_TAKEN", 3)
     names = [f"{number}.d{domain}.com" for domain in range(9) for number in range(domain + 1)]
     (tmp_path / "names").write_text("\n".join(names))
     found, passed = read(tmp_path / "names", name="certificates")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lswc.seeds import selection
-from lswc.seeds.candidates import LONGEST, Candidate
+from lswc.seeds.candidates import URL_CHARACTERS, Candidate
 from lswc.seeds.pool import Place, Pool, database
 from lswc.seeds.selection import SeedBounds
 from lswc.urls import parse, site
@@ -178,7 +178,7 @@ def test_no_more_is_judged_than_needed() -> None:
 
 def test_what_was_passed_over_is_counted_by_reason(ranked: Ranked) -> None:
     passed: Counter[str] = Counter()
-    long = [Candidate(f"http://a.com/{letter * LONGEST}") for letter in "ab"]
+    long = [Candidate(f"http://a.com/{letter * URL_CHARACTERS}") for letter in "ab"]
     other = [Candidate("no URL"), Candidate("ftp://a.com/"), Candidate("mailto:a@a.com")]
     elsewhere = [Candidate(f"http://{name}.org/") for name in "abc"]
     (place,) = ranked([*long, *other, *elsewhere, Candidate("http://a.com/")], 1, ["com"], passed)
@@ -206,7 +206,7 @@ def test_what_was_not_chosen_is_counted_by_reason() -> None:
 
 def test_the_longest_url_that_is_taken(ranked: Ranked) -> None:
     begin = "http://www.a.co.th/"
-    longest = begin + "x" * (LONGEST - len(begin))
+    longest = begin + "x" * (URL_CHARACTERS - len(begin))
     passed = Counter[str]()
     places = ranked([Candidate(longest), Candidate(f"{longest}x")], passed=passed)
     assert [place.url for place in places] == [longest]

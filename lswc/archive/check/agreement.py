@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SUMMARY = "summary.json"
 _FRONTIER = (FRONTIER_FILE, f"{FRONTIER_FILE}-wal", f"{FRONTIER_FILE}-shm")
 _ALL = ("warc", "log", SUMMARY, *_FRONTIER)
-_ANEW = "--repair makes it anew from the record and the log"
+_ANEW = "--repair makes it again from the record and the log"
 
 
 class CheckReport(NamedTuple):
@@ -148,9 +148,7 @@ def repair(crawl: Path) -> list[str]:
         with lock(crawl):
             if not any((crawl / "log").glob("*")):
                 _move(crawl, [*_ALL, *(path.name for path in page_record.files(crawl))], aside)
-                return [
-                    f"the queue is lost: all was moved to {aside.folder}, and the crawl begins anew"
-                ]
+                return [f"the frontier is lost: all files moved to {aside.folder}; it begins again"]
             done = _made_anew(crawl, aside)
     with closing(open_existing(path)) as frontier:
         done += mended(crawl, frontier, aside)
@@ -167,7 +165,7 @@ def _made_anew(crawl: Path, aside: Aside) -> list[str]:
         _move(crawl, _FRONTIER, aside)
         replace(crawl / FRONTIER_FILE, folder / FRONTIER_FILE)
     return [
-        f"the queue was made anew: {numbered(made.finished, 'URL')} finished, "
+        f"the frontier was made again: {numbered(made.finished, 'URL')} finished, "
         f"{made.waiting:,} pending; what was there before is in {aside.folder}"
     ]
 
@@ -184,7 +182,7 @@ def mended(crawl: Path, frontier: Frontier, aside: Aside) -> list[str]:
     if committed_lengths.visits_beyond(crawl, committed) <= 1:
         committed_lengths.cut(crawl, committed, aside)
     reopened = mend(crawl, frontier, aside)
-    done = [f"{numbered(reopened, 'URL')} pending again, for the next crawl to fetch anew"]
+    done = [f"{numbered(reopened, 'URL')} pending: the next start fetches them again"]
     if aside.is_used:
         done.append(f"what was taken out of the files is in {aside.folder}")
     return done

@@ -28,9 +28,9 @@ def refuse_older(crawl: Path, committed: Mapping[str, int]) -> None:
     beyond = committed_lengths.visits_beyond(crawl, committed)
     if beyond > 1:
         raise FrontierError(
-            f"the frontier in {crawl} is older than the record beside it, which has {beyond} or "
-            f"more visits that it doesn't know: put the lost frontier.db-wal back, or "
-            f"{repair(crawl)} moves them aside, and fetches them anew"
+            f"the frontier in {crawl} is older than the record beside it: it lacks {beyond} "
+            f"or more visits that the record has. Put the lost frontier.db-wal back, or "
+            f"{repair(crawl)} moves these visits aside and fetches them again"
         )
     refuse_lost(crawl, committed)
 
@@ -39,7 +39,7 @@ def refuse_lost(crawl: Path, committed: Mapping[str, int]) -> None:
     """Refuse a record that isn't all there. Raises ArchiveError."""
     if gone := page_record.gone(crawl, committed):
         raise ArchiveError(
-            f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages anew"
+            f"{crawl / gone[0]} is gone: put it back, or {repair(crawl)} fetches its pages again"
         )
 
 
@@ -61,7 +61,7 @@ def settle(crawl: Path, frontier: Frontier) -> dict[str, int]:
     if damage and gone:
         raise ArchiveError(
             f"{crawl}: {'; '.join(damage)}, and {gone[0]} is gone: put it back, or "
-            f"{repair(crawl)} fetches the pages anew that were lost"
+            f"{repair(crawl)} fetches the lost pages again"
         )
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
@@ -90,5 +90,5 @@ def mend(crawl: Path, frontier: Frontier, aside: Aside) -> int:
         if aside.is_used
         else ""
     )
-    logger.warning("%d finished URLs are fetched anew, as a file had lost them%s", reopened, kept)
+    logger.warning("%d finished URLs are fetched again, as a file lost them%s", reopened, kept)
     return reopened

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from lswc.guest.control.store import Instructions
 
 _EPILOG = """
-With nothing more it shows what is in force, and its history. Else one of:
-  block PLACE, unblock PLACE      nothing more of it is fetched, or kept; with --family nothing of
-                                  the sites that only this site introduced, itself or by others
-  pause [PLACE], unpause [PLACE]  it waits; without a place the whole crawl
-  stop, unstop                    the crawl ends in order; it doesn't begin again
+Without more it shows what is in force, and its history. Or:
+  block PLACE, unblock PLACE      nothing more of it is fetched or kept; with --family the same for
+                                  all sites of its family: those that came through it
+  pause [PLACE], unpause [PLACE]  its URLs wait; without a place the whole crawl waits
+  stop, unstop                    the crawl ends, and doesn't start until unstop
   set KEY VALUE [PLACE]           delay, max_pages, max_bytes, max_depth, tolerate, priority;
                                   of the whole crawl: requests, hours, include, exclude
-  unset KEY [PLACE]               takes it back
+  unset KEY [PLACE]               removes it
 PLACE: example.co.th with all its subdomains, www.example.co.th/ for one server,
-www.example.co.th/~somchai/ for what begins so."""
+www.example.co.th/~somchai/ for URLs that begin so."""
 
 
 VERBS = ("block", "unblock", "pause", "unpause", "stop", "unstop", "set", "unset")
@@ -44,7 +44,7 @@ class Command(UserCommand):
     details = f"{summary}\n{_EPILOG}"
     options = (
         option("--why", "the reason, for the history"),
-        option("--family", "block or unblock the sites that only this one introduced", False),
+        option("--family", "block or unblock all sites of its family, too", False),
         KEY,
     )
 
@@ -64,7 +64,7 @@ class Command(UserCommand):
             opts.by = getuser()
         change(where, key, value, place, why=opts.why, by=getattr(opts, "by", ""))
         said = "taken back" if value is None else f"= {_written(value)}"
-        print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl does it within seconds")
+        print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl obeys within seconds")
 
     def _where(self, name: str, key: str) -> Instructions:
         from lswc.monitor.stored import stored
@@ -113,7 +113,7 @@ def _show(where: Instructions) -> None:
         control = read(where)
     except ControlError as error:
         raise ControlError(
-            f"{error}; a running crawl goes on with the instructions before"
+            f"{error}; a running crawl goes on with the earlier instructions"
         ) from error
     rows = list(_in_force(control))
     if rows:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lswc.cli.command import KEY, UserCommand, option
 from lswc.cli.progress_lines import working
-from lswc.cli.tables import LONGEST, table
+from lswc.cli.tables import ROWS_OF_A_GROUP, table
 from lswc.errors import ConfigError
 from lswc.plurals import numbered
 
@@ -50,22 +50,22 @@ class Command(UserCommand):
         option(
             "--out", "folder to write into (default: corpus/ in the crawl's, or corpus/LANG)", Path
         ),
-        option("--lang", "the language, of a crawl of several"),
+        option("--lang", "the language, if the crawl has several"),
         option(
             "--without",
-            "file of URLs and hosts, one a line, whose pages go: now, and whenever this is written",
+            "file of URLs and hosts, one in a line, to leave out now and in later runs",
             Path,
         ),
         option("--only-language", "leave out paragraphs in other languages, and code", False),
         option(
             "--against",
-            "folder of another corpus, in Parquet: what it has, too, is marked as a duplicate",
+            "folder of another corpus in Parquet: texts that it has are marked as duplicates",
             [],
         ),
         option(
             "--versions",
-            "of pages visited again: latest, all, or diff: of later ones what is new (default: "
-            "latest)",
+            "texts of pages visited again: latest, all, or diff, what is new in later ones "
+            "(default: latest)",
             "latest",
         ),
         option("--filter", "fineweb2: leave out duplicates, and texts that fail its measures"),
@@ -134,7 +134,7 @@ def _shares(letters: Counter[str]) -> str:
 
 
 def _print_hosts(hosts: Mapping[str, Counts], out: Path) -> None:
-    largest = nlargest(LONGEST, hosts.items(), key=lambda item: item[1].read)
+    largest = nlargest(ROWS_OF_A_GROUP, hosts.items(), key=lambda item: item[1].read)
     rows = [
         (host or "unknown", c.read, c.rows, c.duplicates.total(), c.left_out.total(), c.unreadable)
         for host, c in largest

@@ -84,7 +84,7 @@ def shown(snapshot: Snapshot) -> Iterator[Table | str]:
     heads = ("server", "pending", "downloaded", "relevant")
     yield table("servers with most pending URLs", heads, queues)
     if snapshot.families:
-        of_family = ("family of", "unproven sites", "pages", "of all", "most by", "sites")
+        of_family = ("family of", "unproven sites", "pages", "of all", "mainly through", "sites")
         yield table("families of unproven sites", of_family, _families(snapshot))
     if snapshot.completion is not None:
         yield from _completion(snapshot.completion)
@@ -97,9 +97,9 @@ def _waits(snapshot: Snapshot) -> Iterator[str]:
             yield f"{worker.folder}: {worker.waits}."
         if worker.held_back:
             yield (
-                f"{worker.folder}: connections were free for {worker.held_back:,.0f} s while URLs"
-                " waited for likelier ones of busy servers,"
-                f" {worker.longest_held_back:.0f} s in a row at most."
+                f"{worker.folder}: connections were idle for {worker.held_back:,.0f} s, while URLs"
+                " waited for likelier URLs of busy servers;"
+                f" the longest time in a row was {worker.longest_held_back:.0f} s."
             )
 
 

@@ -17,11 +17,13 @@ class Command(UserCommand):
     """Lists the languages, or says all of one."""
 
     usage = "[name or code]"
-    summary = "List the languages: names, scripts, seeds, how well they are told; or all of one"
+    summary = (
+        "List the languages: names, scripts, seeds, how well they are recognised; or one of them"
+    )
     details = (
-        "Lists all languages, or those whose names have a part in common with what is given; of one"
-        " language, by its code or name, all that is known of it, and what to do where something"
-        " lacks. docs/language-list.md has the list"
+        "Lists all languages, or those whose names contain a word. For one language, by its code or"
+        " name, it shows all facts, and what to do if something is missing."
+        " docs/lab/language-list.md has the list"
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -35,7 +37,7 @@ class Command(UserCommand):
         found = [one for one in every() if text in f"{one.language.name}\n{one.own_name}".lower()]
         if not found:
             raise UsageError(
-                f"no language of {len(known())} is called {text!r}; docs/seeds.md says how to"
+                f"no language of {len(known())} is called {text!r}; docs/languages.md says how to"
                 " crawl in one that lswc doesn't know",
                 print_help=False,
             )

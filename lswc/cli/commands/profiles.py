@@ -15,7 +15,7 @@ class Command(UserCommand):
     """Lists the profiles, or what one of them sets."""
 
     usage = "[name]"
-    summary = "List the profiles: what each is for, or all that one sets"
+    summary = "List the profiles, or show all settings of one"
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.crawl.profiles import module, names

@@ -20,8 +20,8 @@ class Command(UserCommand):
     usage = "<crawl folder> [folders of other crawls, or workers] [--port 6810]"
     summary = "Show what was archived in the browser, by URL, by title and by day"
     options = (
-        option("--port", "0 for any that is free (default: 6810)", "6810"),
-        option("--pywb", "let pywb show it, which is a server of its own", False),
+        option("--port", "0 takes a free one (default: 6810)", "6810"),
+        option("--pywb", "show it with pywb, a separate server", False),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lswc.seeds.catalogue import Source
 
-MOST = 1000
+SEEDS_OF_A_LANGUAGE = 1000
 """Default number of seeds per language."""
 
 PER_DOMAIN = 2
@@ -44,18 +44,20 @@ class Command(UserCommand):
     options = (
         option("--lang", "languages, such as cy or ja,ko,zh"),
         option("--from", "the source by its name, such as web-languages", dest="source"),
-        option("--sources", "say which sources there are, where, and their licences", False),
+        option("--sources", "list the sources, with addresses and licences", False),
         option("--out", f"folder for <lang>.txt, made if need be (default: {OUT})", OUT),
         option("--format", "format of the files, if it isn't recognised"),
-        option("--called", "what the list calls its source, such as a page and its version"),
-        option("--dialects", "of a macrolanguage (ISO 639-3) all that it is made of", False),
+        option("--called", "name of the source in the list, such as a page and its version"),
+        option("--dialects", "take all languages of a macrolanguage (ISO 639-3)", False),
         option("--tlds", "only these top-level domains, such as th,com,net"),
-        option("--most", f"seeds per language (default: {MOST})", MOST),
+        option(
+            "--most", f"seeds per language (default: {SEEDS_OF_A_LANGUAGE})", SEEDS_OF_A_LANGUAGE
+        ),
         option("--per-domain", f"seeds of a registered domain (default: {PER_DOMAIN})", PER_DOMAIN),
-        option("--random-seed", "decides between equals (default: 1)", 1),
-        option("--fetch", "visit the sites: language, kind, whether they live", False),
+        option("--random-seed", "decides between equal candidates (default: 1)", 1),
+        option("--fetch", "visit the sites, and note their language and kind", False),
         CONTACT,
-        option("--trust", "take URLs of which no language is known, too", False),
+        option("--trust", "also take URLs whose language isn't known", False),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ class Command(UserCommand):
     summary = "Pack what crawls archived into one WACZ file, to replay it anywhere"
     options = (
         option("--out", "the file (default: <crawl folder>.wacz)", Path),
-        option("--text", "with what pages say, so that they can be searched", False),
+        option("--text", "add the text of pages, for searching", False),
         option("--sign", "file of a private key (PEM, P-384) to sign with; made if missing", Path),
         KEY,
     )

@@ -20,9 +20,9 @@ class Command(UserCommand):
     summary = "Show a crawl in the browser while it runs or after, and give it instructions"
     options = (
         KEY,
-        option("--port", "0 for any that is free (default: 6800)", "6800"),
+        option("--port", "0 takes a free one (default: 6800)", "6800"),
         option("--host", "address to listen to (default: this machine only)", "127.0.0.1"),
-        option("--name", "host, as browsers name it, of a server with TLS that stands before"),
+        option("--name", "host name of a web server with TLS before this page"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

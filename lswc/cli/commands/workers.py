@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from lswc.monitor.members import Member, Members
 
 _EPILOG = """
-With nothing more it shows the workers of a crawl, and which parts of the sites each has. Else:
-  remove NUMBER          it gives all its sites to the others, while it runs, and gets no more
-  lost NUMBER --confirm  its disk is lost: others get its sites, and are sent again what is known
-                         of links to them; the pages that it had are fetched anew
-A worker is added by starting it: with the same Redis, and a folder of its own."""
+Without more it shows the workers of a crawl, and which parts of the sites each has. Or:
+  remove NUMBER          it gives its sites to the others, while it runs, and gets no more
+  lost NUMBER --confirm  its disk is lost: others get its sites, and fetch its pages again
+To add a worker, start it with the same Redis and its own folder."""
 
 
 class Command(UserCommand):
@@ -31,7 +30,7 @@ class Command(UserCommand):
     summary = "Show who takes part in a crawl of many workers; remove one, or call it lost"
     details = f"{summary}\n{_EPILOG}"
     options = (
-        option("--confirm", "the worker's disk is lost: its archive is, too", False),
+        option("--confirm", "the worker's disk is lost, with its archive", False),
         KEY,
     )
 
@@ -89,5 +88,5 @@ def _removed(member: Member) -> None:
 def _lost(member: Member) -> None:
     print(
         f"worker {member.number} ({member.name}) is lost: {numbered(member.parts, 'part')} of the "
-        "sites are the others' now, who ask for its pages anew; its folder can't go on"
+        "sites belong to the other workers now, which fetch its pages again; its folder can't go on"
     )

@@ -65,8 +65,8 @@ def read(where: Instructions) -> Control:
     """
     if where.version() is None and where.lines():
         raise ControlError(
-            f"{FILE} is gone, though there is a history of it: put it back, or make an empty one "
-            "to take back all that it held"
+            f"{FILE} is gone, but its history is there: put it back, or write an empty one to "
+            "remove all instructions"
         )
     return parsed(where.text())
 

@@ -65,10 +65,10 @@ class AnalysisError(ConfigError):
 class Collection:
     """What a crawl collected: a view ``urls`` in ``db``, with one row per URL.
 
-    Its columns are those of a trace's ``urls.parquet`` (docs/trace.md) and ``id``, a number that
-    grows; of a page that was visited again the latest visit counts. ``columns`` names those that
-    are there, the others are null. ``trace`` has the links; it is None for a crawl folder, where
-    ``distance`` is the number of links that the crawl walked to the page.
+    Its columns are those of a trace's ``urls.parquet`` (docs/lab/trace.md) and ``id``, a number
+    that grows; of a page that was visited again the latest visit counts. ``columns`` names those
+    that are there, the others are null. ``trace`` has the links; it is None for a crawl folder,
+    where ``distance`` is the number of links that the crawl walked to the page.
     """
 
     name: str

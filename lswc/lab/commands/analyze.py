@@ -25,7 +25,7 @@ class Command(UserCommand):
     options = (
         option("--out", "folder of the report, new or empty", Path),
         option("--lang", "language, if the crawl has several or no summary.json"),
-        option("--control", "another crawl or trace, to set beside this one", Path),
+        option("--control", "another crawl or trace to compare with", Path),
         option("--strategy", "explain what this strategy misses on the trace"),
         option("--countries", "IP database: MaxMind or DB-IP .mmdb, or DB-IP .csv", Path),
         option("--addresses", "CSV of server and IP address", Path),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     _Number = Callable[[float], str]
 
-MOST = 400
+STRATEGIES_OF_A_GRID = 400
 """Strategies that one specification may stand for."""
 
 _RANGE = re.compile(r"([^=,:]+)=(\d+)\.\.(\d+)")
@@ -35,15 +35,17 @@ _RANGE = re.compile(r"([^=,:]+)=(\d+)\.\.(\d+)")
 def expand(specification: str) -> list[str]:
     """Return the specifications that one with ranges stands for; itself if it has none.
 
-    Raises StrategyError for an empty range, and for more than MOST strategies.
+    Raises StrategyError for an empty range, and for more than STRATEGIES_OF_A_GRID strategies.
     """
     ranges = _RANGE.findall(specification)
     for name, low, high in ranges:
         if int(low) > int(high):
             raise StrategyError(f"{specification}: the range of {name} is empty: {low}..{high}")
     sizes = [range(int(low), int(high) + 1) for _, low, high in ranges]
-    if np.prod([float(len(size)) for size in sizes]) > MOST:
-        raise StrategyError(f"{specification} stands for more than {MOST} strategies")
+    if np.prod([float(len(size)) for size in sizes]) > STRATEGIES_OF_A_GRID:
+        raise StrategyError(
+            f"{specification} stands for more than {STRATEGIES_OF_A_GRID} strategies"
+        )
     form = _RANGE.sub(r"\1={}", specification)
     return [form.format(*values) for values in product(*sizes)]
 

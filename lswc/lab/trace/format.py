@@ -1,4 +1,4 @@
-"""Format of a trace: a crawled web as arrays in memory and Parquet on disk (docs/trace.md)."""
+"""Format of a trace: a crawled web as arrays in memory and Parquet on disk (docs/lab/trace.md)."""
 
 from __future__ import annotations
 

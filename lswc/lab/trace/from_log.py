@@ -1,4 +1,4 @@
-"""Trace of a crawl, made of its log (docs/trace.md)."""
+"""Trace of a crawl, made of its log (docs/lab/trace.md)."""
 
 from __future__ import annotations
 

@@ -133,6 +133,6 @@ def _of_markup(path: Path, start: bytes) -> str:
     if root is not None and root[1] in _ROOTS:
         return _ROOTS[root[1]]
     if root is None or (start.lower().startswith(_NO_PAGE) and b"<html" not in start.lower()):
-        raise SeedError(f"{path} is XML that isn't known: give --format")
+        raise SeedError(f"{path} is XML of an unknown kind: give --format")
     is_page = re.search(rb"<!doctype html|<html|<body", start.lower()) is not None
     return "html" if is_page or not links.has_markdown(start.decode(errors="replace")) else "links"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FIELDS = ("name_value", "common_name", "all_domains", "dns_names")
 """Fields of a certificate in JSON that have names."""
 
-MOST = 20_000
+DOMAINS_TAKEN = 20_000
 """Domains that are handed on: those with most names."""
 
 _WILDCARD = re.compile(r"""(?:^|[\s,;"]|\\n)\*\.[\w-]+\.\w""")
@@ -63,10 +63,12 @@ def read(path: Path, asked: Asked) -> Iterator[Candidate]:
         ]
         for domain, name in _names(path, asked):
             parts[crc32(domain.encode()) % _PARTS].write(f"{domain} {name}\n")
-        best = nlargest(MOST, chain.from_iterable(map(_domains, parts)))
-        total = sum(1 for part in parts for _ in _domains(part)) if len(best) == MOST else 0
-    if total > MOST:
-        asked.passed["domain with fewer names"] += total - MOST
+        best = nlargest(DOMAINS_TAKEN, chain.from_iterable(map(_domains, parts)))
+        total = (
+            sum(1 for part in parts for _ in _domains(part)) if len(best) == DOMAINS_TAKEN else 0
+        )
+    if total > DOMAINS_TAKEN:
+        asked.passed["domain with fewer names"] += total - DOMAINS_TAKEN
     for names, host in best:
         yield Candidate(f"http://{host}/", weight=float(names))
 

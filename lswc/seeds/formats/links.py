@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from lswc.crawl.seed_files import NOTE
-from lswc.seeds.candidates import LONGEST, Candidate, SeedError, written_url
+from lswc.seeds.candidates import URL_CHARACTERS, Candidate, SeedError, written_url
 from lswc.seeds.formats.texts import DELIMITERS
 from lswc.seeds.headings import LABEL, Headings, is_about, no_sites
 from lswc.seeds.sources import lines as lines_of
@@ -166,7 +166,7 @@ def _bare_host(line: str) -> str | None:
     text = _ITEM.sub("", line, count=1)
     first, _, note = text.strip().partition(" ")
     is_item = text != line or not note.strip() or note.lstrip()[:1] in _NOTE
-    if not is_item or "@" in first or len(first) > LONGEST:
+    if not is_item or "@" in first or len(first) > URL_CHARACTERS:
         return None
     url = written_url(_cut(first), _EXAMPLES)
     return url if url and url.startswith("http://") else None
@@ -174,7 +174,7 @@ def _bare_host(line: str) -> str | None:
 
 def _cut(address: str) -> str:
     """Leave out what follows a URL in a sentence: its stop, a bracket that another one closes."""
-    while len(address) <= LONGEST:
+    while len(address) <= URL_CHARACTERS:
         before = address
         address = address.rstrip(_AFTER)
         for left, right in ("()", "[]"):
@@ -191,7 +191,7 @@ def _candidate(
     address: str, left_out: str, kind: str, asked: Asked, language: str | None
 ) -> Iterator[Candidate]:
     """Yield a link as a candidate, or count why it is none."""
-    if len(address) > LONGEST:
+    if len(address) > URL_CHARACTERS:
         asked.passed["URL too long"] += 1
         return
     url = written_url(address, _EXAMPLES)

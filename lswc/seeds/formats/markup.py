@@ -127,7 +127,7 @@ class _Reader(Generic[_Found]):
         self._parser.Parse(mended, last)
         self._fed += len(mended)
         if self._fed - self._parser.CurrentByteIndex > _LONGEST:
-            raise SeedError("it has an endless tag, as no real file has: not read")
+            raise SeedError("not read: it has a tag without end")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self.start(name.rpartition(":")[2], attributes)
@@ -142,7 +142,7 @@ class _Reader(Generic[_Found]):
 
 
 def _refuse(*_: object) -> None:
-    raise SeedError("it declares XML entities, as no real file does: not read")
+    raise SeedError("not read: it declares XML entities, which no real file does")
 
 
 class _Rdf(_Reader[Candidate]):

@@ -1,4 +1,4 @@
-"""Small webs written as traces (docs/trace.md)."""
+"""Small webs written as traces (docs/lab/trace.md)."""
 
 from __future__ import annotations
 
