@@ -75,21 +75,21 @@ LSWC_REQUISITES = "all"
 # Whether the crawl reads the sitemaps of servers that gave a relevant page, and the feeds (RSS,
 # Atom, JSON) that relevant pages name. What they name counts as a link of a relevant page.
 LSWC_SITEMAPS = False
-# Whether pages that are empty until their scripts run are shown in a browser, and read as it shows
-# them (browser.md): `off`, `auto` with the system's Chromium, or the path of one.
+# Whether a browser shows pages that are empty until their scripts run (browser.md): `off`, `auto`
+# with the system's Chromium, or the path of one. The crawl reads such a page as it is shown.
 LSWC_BROWSER = "off"
-# Which pages the browser shows besides, so that what their scripts ask for is archived too: none
-# (`shells`); a share of the relevant pages, such as 0.1, or 1 for `all`; or those that URL patterns
-# name, such as `host:*.example.co.th`. Each takes a second of processor, and 60 seconds at most.
+# Which further pages the browser shows: none (`shells`), those that URL patterns name, such as
+# `host:*.example.co.th`, or relevant ones: a share, such as 0.1, or `all`. What their scripts ask
+# for is archived then.
 LSWC_BROWSER_PAGES: list[str] = ["shells"]
-# The share of the pages that may be shown in the browser and bring nothing, 20 pages besides. One
-# that turns out to be relevant, and like no other, isn't counted. At 1 there is no bound.
+# The share of the pages that the browser may show in vain, and 20 pages more. A page that turns out
+# to be relevant, and like no other, isn't counted. At 1 there is no bound.
 LSWC_BROWSER_SHARE = 0.05
-# How many pages of a registered domain are shown that bring nothing, before no more are; as many
-# more as brought something. What is left is shown once there is room for it.
+# How many pages of a registered domain the browser shows in vain, and as many more as brought
+# something. What is left is shown once there is room for it.
 LSWC_BROWSER_TRIES = 5
-# Whether a page that shows nothing but a question of age or consent is answered, by one press of
-# the button that agrees. Nothing is ever written into a field.
+# Whether a page that shows nothing but a question of age or consent is answered by one press of the
+# button that agrees. The crawl never writes into a field.
 LSWC_BROWSER_PRESS = False
 # Whether documents are collected as pages are: PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
 # RTF, plain text and CSV. At 0 URLs with such names aren't fetched.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("seeds/*.md")])
 USERS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 """What users read. The lab has what was measured, in as many words as that needs."""
-OF_THE_BROWSER = {"browser.md", "settings.md"}
-"""Pages whose sentences aren't measured: what they say of the browser is longer."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 WORD = re.compile(r"\S*\w\S*")
 WORDS_IN_ALL, WORDS_OF_README, LONGEST_SENTENCE, MEDIAN_SENTENCE = 25_000, 1_000, 30, 12
@@ -64,9 +62,7 @@ def test_what_users_read_is_short() -> None:
     assert sum(counts.values()) <= WORDS_IN_ALL, sorted(counts.items(), key=lambda item: -item[1])
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in USERS if page.name not in OF_THE_BROWSER], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", USERS, ids=lambda page: page.name)
 def test_what_users_read_is_in_short_sentences(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     longest = max(sentences(text), key=words)

@@ -200,7 +200,7 @@ def _unshown(snapshot: Snapshot) -> list[str]:
     for outcome, setting in _SHOW.items():
         if number := finished.get(outcome):
             hosts = [one.name for one in snapshot.without_page.first if outcome in one.reasons]
-            named = f" ({readable(', '.join(hosts[:MOST]))})" if hosts else ""
+            named = f" ({readable(', '.join(hosts[:NAMES_IN_A_LINE]))})" if hosts else ""
             need = "needs its scripts" if number == 1 else "need their scripts"
             pages = f"{numbered(number, 'page')}{named} {need} and wasn't shown"
             pages = pages if number == 1 else pages.replace("wasn't", "weren't")
