@@ -114,8 +114,12 @@
         element.scrollTo({top: element.scrollHeight, behavior: 'instant'});
         moved ||= element.scrollTop > before;
       }
+      dispatchEvent(new WheelEvent('wheel', {deltaY: innerHeight, bubbles: true}));
       return moved;
     },
+
+    // Scroll back a little: what waits for the end to come into sight has it in sight already.
+    back() { scrollBy({top: -2 * innerHeight, behavior: 'instant'}); },
 
     // Return once what was scrolled to is drawn: observers are called then.
     frame() { return new Promise(go => requestAnimationFrame(() => requestAnimationFrame(go))); },
@@ -194,7 +198,8 @@
       return true;
     },
 
-    noted() { const noted = [...state.noted]; state.noted.clear(); return noted; },
+    // All addresses so far: of links, and of where something would have led.
+    noted() { return [...state.links, ...state.noted]; },
   };
 
   const PRESSABLE = 'button,[role="button"],[role="link"],[role="menuitem"],[role="tab"],[onclick],'

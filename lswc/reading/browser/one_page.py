@@ -165,7 +165,7 @@ class OnePage:
         self._opened = self._asked = self._modules = self._explored = 0
         self._is_held = False
         self._cookie = ""
-        self._routes = 0
+        self._known: set[str] = set()
         self._kept: dict[str, tuple[Answered, bytes]] = {}
         self._led_to: dict[str, None] = {}
         self._refused: Counter[str] = Counter()
@@ -246,7 +246,10 @@ class OnePage:
             if monotonic() >= until or self._is_full:
                 return
             before = self._look
-            moved = await self._told("scroll") is True
+            if still:
+                await self._told("back")
+                await self._drawn(until)
+            moved = await self._told("scroll") is True and not still
             await self._drawn(until)
             await self._rests_shortly(until)
             still = 0 if moved or self._grew(before) else still + 1
@@ -287,6 +290,7 @@ class OnePage:
     async def _explore(self, page: Page, until: float) -> None:
         """Ask buttons, cards and menus where they lead, by pressing each, and go nowhere."""
         before, anew = len(self._led_to), 0
+        self._known = {*_texts(await self._told("noted"))}
         number, most = 0, await self._ways()
         while number < most and monotonic() < until:
             if not await self._told("press", number=number):
@@ -316,9 +320,9 @@ class OnePage:
     def _leads_to(self, addresses: object) -> None:
         """Take note of where the page leads, besides by its links."""
         own = self._shell.url
-        for address in addresses if isinstance(addresses, list) else ():
-            is_one = isinstance(address, str) and address.startswith(("http://", "https://"))
-            if is_one and len(address) <= URL and address != own:
+        for address in _texts(addresses):
+            is_one = address.startswith(("http://", "https://")) and len(address) <= URL
+            if is_one and address != own and address not in self._known:
                 self._note(address)
 
     def _note(self, address: str) -> None:
@@ -440,6 +444,10 @@ def _looked(told: object) -> Look:
         return Look()
     counts = [n if isinstance(n, int) and 0 <= n <= _MOST_TOLD else 0 for n in told[:3]]
     return Look(counts[0], counts[1], counts[2], told[3] is True)
+
+
+def _texts(told: object) -> list[str]:
+    return [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
 
 
 def _same(one: str, other: str) -> bool:
