@@ -18,7 +18,7 @@ from lswc.language.document import Document, TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
 from lswc.mishaps import LINK, REQUISITE, TEXT, Mishaps
 from lswc.outcomes import Outcome
-from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_TEXT, Lack, is_shell, lacks_list
+from lswc.reading.app_shell import FETCHES, FEW_LINKS, MAX_BESIDE, Lack, is_empty, lacks_list
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
@@ -348,19 +348,20 @@ def _canonical(raw: Reading, url: Url) -> str:
 
 
 def _lack(raw: Reading) -> Lack:
+    """Return what a page lacks until its scripts run."""
     try:
-        return _found_lack(raw)
+        return _found_lack(raw.document)
     except Exception as error:
         raw.mishaps.take(TEXT, error)
         return Lack.NOTHING
 
 
-def _found_lack(raw: Reading) -> Lack:
-    """Return what a page lacks until its scripts run."""
-    if len(raw.text) <= 2 * MAX_TEXT and is_shell(raw.document):
+def _found_lack(document: Document) -> Lack:
+    page = document.page
+    if len(page.content) <= MAX_BESIDE and is_empty(document):
         return Lack.TEXT
-    may_lack = len(raw.links) <= FEW_LINKS and FETCHES.search(raw.document.markup) is not None
-    return Lack.LIST if may_lack and lacks_list(raw.document) else Lack.NOTHING
+    may_lack = len(page.links) <= FEW_LINKS and FETCHES.search(document.markup) is not None
+    return Lack.LIST if may_lack and lacks_list(document) else Lack.NOTHING
 
 
 def _simhash(text: str, kind: Kind, body: bytes) -> int:
