@@ -71,7 +71,6 @@ _TRIES_AGAIN = re.compile(
     re.DOTALL,
 )
 _LONGEST_TRIAL = 10_000  # characters of scripts
-_STARTS = re.compile(r"__sveltekit|\bkit\.start\(|_app/immutable/")
 # Scripts that count and advertise, and libraries, fill no page by themselves.
 _IDLE = re.compile(
     r"google-?analytics|googletag|googlesyndication|doubleclick|/gtag/|/(?:gtm|ga|analytics)\.js"
@@ -268,7 +267,7 @@ def _is_bare(tree: LexborHTMLParser, scripts: _Scripts, custom: str, *, asks: bo
         return False
     if asks and (scripts.is_fetched or not scripts.goes):
         return True
-    if _STARTS.search(scripts.code) or scripts.tries_again:
+    if scripts.tries_again:
         return True
     if not (scripts.is_fetched or scripts.writes):
         return False
@@ -277,7 +276,7 @@ def _is_bare(tree: LexborHTMLParser, scripts: _Scripts, custom: str, *, asks: bo
     if scripts.goes:
         return False
     if not seen:
-        return scripts.writes or tree.css_first(_MEDIA) is None
+        return tree.css_first(_MEDIA) is None
     return _waits(seen) or (
         len(seen) <= _MAX_WAITING
         and any(len(node.text().strip()) >= len(seen) for node in tree.css(custom))

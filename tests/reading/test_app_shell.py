@@ -60,6 +60,11 @@ SHELLS = {
     '<script>$("#wrapper").load("/parts/home.html")</script></body></html>',
     "a tag manager": f"{HEAD}{COUNTER}{BUNDLE}</head><body>{MANAGER}<div id=root></div></body>",
     "a tag manager in its head": f"{HEAD}{MANAGER}{BUNDLE}</head><body><div id=root></div></body>",
+    "two tag managers": f"{HEAD}{BUNDLE}</head><body>{MANAGER * 2}<div id=root></div></body>",
+    "an open noscript": f'{HEAD}{BUNDLE}</head><body><div id="root">{"x" * MAX_TEXT}</div><noscript>'
+    f"{THAI * 3}</body></html>",
+    "its state": f'{HEAD}{BUNDLE}</head><body><script type="application/json">{{"code": "'
+    'location.href = 1"}</script></body></html>',
     "document.write": f"{HEAD}</head><body><script>document.write('<p>' + text)</script></body>",
     "a plea in the head": f"{HEAD}<noscript>Please turn on JavaScript.</noscript>{BUNDLE}</head>"
     "<body><my-app></my-app></body></html>",
@@ -106,6 +111,10 @@ OTHERS = {
     "a counter": f'{HEAD}<script src="/gtm.js"></script></head><body>{MANAGER}<p>สวัสดี</p></body>',
     "parked": f"{HEAD}</head><body><script>window.onload=function(){{window.location.href='/l'}}"
     "</script></body></html>",
+    "words in a custom element": f"{HEAD}{BUNDLE}</head><my-page><p>{THAI}</p></my-page></html>",
+    "words while it loads": f'{HEAD}{BUNDLE}</head><body class="loading"><p>สวัสดี</p></body></html>',
+    "cookies, in a program": f"{HEAD}</head><body><p>สวัสดี</p><script>{'// ' * 4_000}\n"
+    "document.cookie = 'a=1'; function change() { location.reload() }</script></body></html>",
     "cookies, and text": f"{HEAD}</head><body><p>{THAI * 5}</p><script>document.cookie = 'a=1';"
     "function change() { location.reload() }</script></body></html>",
 }
@@ -182,8 +191,11 @@ PLACES = {
     "a custom element": "<news-article></news-article>",
     "any, under its title": '<h1>ข่าววันนี้</h1><div id="x7"></div>',
     "under its title and date": '<main><h1>ข่าว</h1><p>28 พ.ย. 2569</p><div id="body"></div></main>',
+    "under its date": '<p>28 พ.ย. 2569</p><div id="text"></div>',
     "in columns": '<div class="row"><div class="col-md-8" id="text"></div></div>',
     "it loads": '<main><p class="status">กำลังโหลด…</p></main>',
+    "it loads, anywhere": '<div id="x7"><p>กรุณารอสักครู่</p></div>',
+    "below links": '<a href="/1">ก</a> | <a href="/2">ข</a><div id="x7"></div>',
     "it loads, in Japanese": '<div id="content">読み込み中です</div>',
     "a spinner": '<main><div class="spinner">0 %</div></main>',
     "a moving picture": '<main><img src="/img/loading.gif" alt=""></main>',
@@ -204,9 +216,14 @@ READ = {
     "a film": '<div id="film"><video src="/1.mp4"></video></div><div id="x7"></div>',
     "a form": '<main><form action="/order"><textarea name="t"></textarea></form></main>',
     "a search": '<form action="/s"><input name=q></form><p id="search-results"></p><main></main>',
-    "others": f'<p>{THAI}</p><div class="content-overlay"></div><div id="sidebar-content"></div>',
+    "others": '<p>สวัสดี</p><div class="content modal"></div><div id="sidebar-content"></div>',
     "no place": "<p></p>",
-    "left blank by its author": '<div id="area"><h1>ข่าว</h1><p id="p1"> </p></div>',
+    "left blank by its author": '<h1>ข่าว</h1><div id="x7"><p id="p1"> </p></div>',
+    "a title, and comments": '<h1>ข่าว</h1><div id="comments"></div>',
+    "a few words": '<p>สวัสดี</p><div id="12"></div><div id="page-rank"></div>',
+    "long words while it loads": f'<div class="preload-wrap"><p>{THAI * 2}</p></div><main></main>',
+    "words on loading": f"<main><p>Loading {THAI}</p></main>",
+    "words on an owner": f'<div id="x7"></div><p>© 2026 {THAI}</p>',
 }  # fmt: skip
 
 
