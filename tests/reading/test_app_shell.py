@@ -61,7 +61,7 @@ SHELLS = {
     "a tag manager": f"{HEAD}{COUNTER}{BUNDLE}</head><body>{MANAGER}<div id=root></div></body>",
     "a tag manager in its head": f"{HEAD}{MANAGER}{BUNDLE}</head><body><div id=root></div></body>",
     "two tag managers": f"{HEAD}{BUNDLE}</head><body>{MANAGER * 2}<div id=root></div></body>",
-    "an open noscript": f'{HEAD}{BUNDLE}</head><body><div id=root>{"x" * MAX_TEXT}</div><noscript>'
+    "an open noscript": f"{HEAD}{BUNDLE}</head><body><div id=root>{'x' * MAX_TEXT}</div><noscript>"
     f"{THAI * 3}</body></html>",
     "its state": f'{HEAD}{BUNDLE}</head><body><script type="application/json">{{"code": "'
     'location.href = 1"}</script></body></html>',
