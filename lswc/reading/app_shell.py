@@ -338,7 +338,7 @@ def _places(tree: LexborHTMLParser, custom: str) -> Iterator[tuple[bool, LexborN
         is_main = tag in _MAIN or attributes.get("role") in _MAIN
         if is_main or any(map(_is_of_main, words)) or (name and words[0] and words[0] <= _OF_ANY):
             yield True, node
-        elif (name or is_custom) and all(p.text().strip() for p in node.css(_WRITTEN)):
+        elif (name or classes or is_custom) and all(p.text().strip() for p in node.css(_WRITTEN)):
             yield False, node
 
 

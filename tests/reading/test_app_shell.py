@@ -194,6 +194,7 @@ PLACES = {
     "under its date": '<p>28 พ.ย. 2569</p><div id="text"></div>',
     "in columns": '<div class="row"><div class="col-md-8" id="text"></div></div>',
     "it loads": '<main><p class="status">กำลังโหลด…</p></main>',
+    "of any class": '<h1>ข่าว</h1><section class="zq"></section>',
     "it loads, anywhere": '<div id="x7"><p>กรุณารอสักครู่</p></div>',
     "below links": '<a href="/1">ก</a> | <a href="/2">ข</a><div id="x7"></div>',
     "it loads, in Japanese": '<div id="content">読み込み中です</div>',
