@@ -298,7 +298,7 @@ def _lacks_main(tree: LexborHTMLParser, scripts: _Scripts, custom: str) -> bool:
     if tree.css_first(_NO_SHELL) is not None or any(map(_is_story, tree.css("article"))):
         return False
     places = islice(_places(tree, custom), _PLACES)
-    if not any(_is_hollow(place) for _, place in places):
+    if not any(_is_hollow(place, is_named=is_named) for is_named, place in places):
         return False
     _drop_beside(tree)
     hollow = _hollow(tree, custom)
@@ -319,7 +319,7 @@ def _hollow(tree: LexborHTMLParser, custom: str) -> list[tuple[bool, str]]:
     return [
         (is_named, _words(place))
         for is_named, place in islice(_places(tree, custom), _PLACES)
-        if _is_hollow(place)
+        if _is_hollow(place, is_named=is_named)
     ]
 
 
@@ -338,7 +338,7 @@ def _places(tree: LexborHTMLParser, custom: str) -> Iterator[tuple[bool, LexborN
         is_main = tag in _MAIN or attributes.get("role") in _MAIN
         if is_main or any(map(_is_of_main, words)) or (name and words[0] and words[0] <= _OF_ANY):
             yield True, node
-        elif (name or classes or is_custom) and all(p.text().strip() for p in node.css(_WRITTEN)):
+        elif name or classes or is_custom:
             yield False, node
 
 
@@ -358,11 +358,11 @@ def _is_story(article: LexborNode) -> bool:
     return article.css_first("a[href],img") is not None or len(_words(article)) > MAX_OWN
 
 
-def _is_hollow(place: LexborNode) -> bool:
-    if place.css_first(_HOLDS) is not None:
-        return False
+def _is_hollow(place: LexborNode, *, is_named: bool) -> bool:
     said = _words(place)
-    return not said or _waits(said)
+    if (said and not _waits(said)) or place.css_first(_HOLDS) is not None:
+        return False
+    return is_named or all(part.text().strip() for part in place.css(_WRITTEN))
 
 
 def _drop_waiting(tree: LexborHTMLParser) -> None:
