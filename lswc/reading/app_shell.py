@@ -5,7 +5,7 @@ only says that it loads. It is empty if it hardly has a text, leads on to no oth
 that scripts fill it: by a ``noscript`` that asks for them, by the element that a framework puts
 its page in, or by scripts and nothing else. So is one that has a menu, and an empty main place. A
 page with text lacks a list if it has few links, and an empty element that a script in it names,
-which fetches.
+which fetches; or hardly a link, and a menu of buttons.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ MAX_LINKS = 3
 
 FEW_LINKS = 20
 """Links of a page that may lack its list: those of its menu."""
+
+MENU = 5
+"""Buttons with words of a page that hardly has links that are its menu."""
 
 # Found by the sign that they share: any other pattern takes ten times as long.
 FETCHES = re.compile(
@@ -96,6 +99,11 @@ _HOLDS = f"{_MEDIA},a[href],input,textarea,select,form,button,iframe"
 _MORE = "form,input,textarea,iframe,img,video,audio"
 _NO_WAITING = "form,h1,a[href],[data-src],[data-original]"  # or what comes later is known
 _NO_SHELL = "[id*=search-result i],[id*=searchresult i]"  # of words, which a crawl has none of
+_BUTTONS = ",".join(
+    f"{button}:not(form {button})"
+    for button in ("button", "[onclick]", "[role=button]", "[role=link]")
+)
+_LETTERS = re.compile(r"[^\W\d_]{2}")  # not the keys of a calculator, nor the fields of a game
 _UNSEEN = ["script", "style", "noscript", "template", "title", "head"]
 _UNCOUNTED = ["a", "button", "select", "h1", "h2", "h3"]
 _BARS = str.maketrans("", "", " |/·•»›-–—")  # between links
@@ -173,7 +181,7 @@ _WAITING = ",".join((
 
 
 class Lack(Enum):
-    """What a page lacks until its scripts run: all its text, or its list."""
+    """What a page lacks until its scripts run: all its text, or its list of links."""
 
     NOTHING = auto()
     LIST = auto()
@@ -230,6 +238,21 @@ def lacks_list(document: Document) -> bool:
     tree = LexborHTMLParser(markup)
     code = "\n".join(s.text() for s in tree.css("script") if not s.attributes.get("src")).encode()
     return FETCHES.search(code) is not None and any(_names(code, name) for name in names)
+
+
+def lacks_links(document: Document) -> bool:
+    """Tell whether a page with at most MAX_LINKS leads on by buttons, which only scripts know."""
+    markup = document.markup
+    if (
+        sum(map(markup.count, (b"<button", b"onclick=", b"role="))) < MENU
+        or len(markup) > _MAX_SIZE
+    ):
+        return False
+    tree = LexborHTMLParser(markup)
+    scripts = _scripts(tree)
+    if tree.css_first(_AWAY) is not None or not (scripts.is_fetched or scripts.code.strip()):
+        return False
+    return sum(_LETTERS.search(button.text()) is not None for button in tree.css(_BUTTONS)) >= MENU
 
 
 def _with_scripts(markup: bytes) -> tuple[bytes, str]:

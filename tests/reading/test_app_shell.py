@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.reading.app_shell import MAX_BESIDE, MAX_OWN, MAX_TEXT
+from lswc.reading.app_shell import MAX_BESIDE, MAX_OWN, MAX_TEXT, MENU
 from tests.reading.test_page import page
 from tests.scenarios.site import THAI
 
@@ -286,6 +286,27 @@ def test_so_many_empty_elements_are_looked_at(before: int, lacks: bool) -> None:
     others = "".join(f'<div id="d{number}"></div>' for number in range(before))
     html = f'<p>{THAI}</p>{others}<ul id="list"></ul><script>{FETCHES}; f("#list")</script>'
     assert lacks_list(html) is lacks
+
+
+BUTTONS = "<button type='button'>ข่าว</button>" * MENU
+LEADING = {
+    BUTTONS + BUNDLE: True,
+    f"<ul>{'<li onclick=go(1)>ข่าว</li>' * MENU}</ul><script>function go(n) {{}}</script>": True,
+    f"{'<b role=link>ข่าว</b>' * MENU}<a href=/>หน้าแรก</a>{BUNDLE}": True,
+    # Too few, no words, nobody's, of a form, with links besides, and with addresses.
+    BUTTONS.replace("<button", "<b", 1) + BUNDLE: False,
+    BUTTONS.replace("ข่าว", "7") + BUNDLE: False,
+    BUTTONS: False,
+    f"<form>{BUTTONS}</form>{BUNDLE}": False,
+    f"<iframe src=/menu.html></iframe>{BUTTONS}{BUNDLE}": False,
+    f"{BUTTONS}{''.join(f'<a href=/{n}>{n}</a>' for n in range(4))}{BUNDLE}": False,
+    "".join(f"<p onclick=\"location.href='/{n}'\">ข่าว</p>" for n in range(9)) + BUNDLE: False,
+}
+
+
+@pytest.mark.parametrize(("source", "lacks"), LEADING.items())
+def test_a_page_with_text_may_lack_its_links(source: str, lacks: bool) -> None:
+    assert lacks_list(f"{HEAD}</head><body><p>{THAI * 9}</p>{source}</body></html>") is lacks
 
 
 @pytest.mark.usefixtures("brake")
