@@ -96,6 +96,7 @@ _AWAY = (
 )
 _MEDIA = "img,picture,video,audio,canvas"
 _HOLDS = f"{_MEDIA},a[href],input,textarea,select,form,button,iframe"
+_QUESTIONS = "textarea,form[method=post i] input:not([type=hidden i])"
 _MORE = "form,input,textarea,iframe,img,video,audio"
 _NO_WAITING = "form,h1,a[href],[data-src],[data-original]"  # or what comes later is known
 _NO_SHELL = "[id*=search-result i],[id*=searchresult i]"  # of words, which a crawl has none of
@@ -133,13 +134,15 @@ _OF_ANY = frozenset({
     "area", "box", "container", "inner", "js", "section", "text", "wrap", "wrapper",
 })  # fmt: skip
 _OF_OTHERS = frozenset({
-    "ad", "ads", "alert", "backdrop", "banner", "bookmark", "bottom", "breadcrumb",
-    "breadcrumbs", "carousel", "chat", "comment", "comments", "consent", "cookie", "dialog",
-    "disqus", "donate", "donation", "drag", "drop", "error", "fb", "footer", "frame", "head",
-    "header", "intro", "left", "login", "map", "menu", "message", "messages", "modal", "nav",
-    "navbar", "notification", "notifications", "overlay", "player", "popup", "print",
-    "related", "right", "search", "shadow", "share", "side", "sidebar", "skip", "slider",
-    "social", "toast", "toc", "toolbar", "top", "translate", "tree", "treeview", "video",
+    "ad", "ads", "alert", "backdrop", "background", "banner", "bg", "bookmark", "bottom",
+    "breadcrumb", "breadcrumbs", "carousel", "chat", "clear", "clearfix", "clock", "comment",
+    "comments", "consent", "cookie", "countdown", "decoration", "dialog", "disqus", "divider",
+    "donate", "donation", "drag", "drop", "error", "fb", "footer", "frame", "head", "header",
+    "icon", "illustration", "image", "intro", "left", "line", "login", "logo", "map", "menu",
+    "message", "messages", "modal", "nav", "navbar", "notification", "notifications",
+    "overlay", "player", "popup", "print", "related", "right", "search", "shadow", "share",
+    "side", "sidebar", "skip", "slider", "social", "spacer", "timer", "toast", "toc",
+    "toolbar", "top", "translate", "tree", "treeview", "video",
 })  # fmt: skip
 
 # What scripts are called, JavaScript or not.
@@ -320,12 +323,15 @@ def _lacks_main(tree: LexborHTMLParser, scripts: _Scripts, custom: str) -> bool:
         return False
     if tree.css_first(_NO_SHELL) is not None or any(map(_is_story, tree.css("article"))):
         return False
+    has_menu = tree.css_first("a[href]") is not None
     places = islice(_places(tree, custom), _PLACES)
     if not any(_is_hollow(place, is_named=is_named) for is_named, place in places):
         return False
     _drop_beside(tree)
     hollow = _hollow(tree, custom)
     if not hollow or any(len(a.text().strip()) > _LONG_LINK for a in tree.css("a[href]")):
+        return False
+    if tree.css_first(_QUESTIONS) is not None:
         return False
     has_more = tree.css_first(_MORE) is not None
     tree.strip_tags(_UNCOUNTED)
@@ -334,7 +340,7 @@ def _lacks_main(tree: LexborHTMLParser, scripts: _Scripts, custom: str) -> bool:
         own = own.replace(said.translate(_BARS), "", 1)
     if any(is_named for is_named, _ in hollow):
         return len(own) <= MAX_OWN
-    return not has_more and (not own or _is_notice(own))
+    return has_menu and not has_more and (not own or _is_notice(own))
 
 
 def _hollow(tree: LexborHTMLParser, custom: str) -> list[tuple[bool, str]]:

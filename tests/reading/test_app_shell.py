@@ -85,6 +85,8 @@ OTHERS = {
     "little text": f"{HEAD}{BUNDLE}</head><body><h1>404</h1><p>ไม่พบหน้านี้</p></body></html>",
     "work on the site": f'{HEAD}{BUNDLE}</head><body><div class="content"><h1>ปิดปรับปรุง</h1>'
     "<p>เว็บไซต์อยู่ระหว่างการปรับปรุง ขออภัยในความไม่สะดวก</p></div></body></html>",
+    "work on the site, until": f'{HEAD}{BUNDLE}</head><body><h1>ปิดปรับปรุง</h1><p id="until"></p>'
+    '<div id="countdown"></div><div class="zq"></div></body></html>',
     "a few words": f"{HEAD}{COUNTER}</head><body><p>สวัสดีชาวโลก</p></body></html>",
     "a few words, and an empty element": f'{HEAD}</head><body><p>สวัสดีชาวโลก</p><div id="x"></div>'
     f"{BUNDLE}</body></html>",
@@ -216,6 +218,8 @@ READ = {
     "pictures": f'<div id="g">{"<img src=/1.jpg>" * 9}</div><div id="lightbox"></div>',
     "a film": '<div id="film"><video src="/1.mp4"></video></div><div id="x7"></div>',
     "a form": '<main><form action="/order"><textarea name="t"></textarea></form></main>',
+    "a question": '<form method="POST"><input name=mail><button>ส่ง</button></form><main></main>',
+    "a picture of an error": '<h1>404</h1><div class="illustration"></div>',
     "a search": '<form action="/s"><input name=q></form><p id="search-results"></p><main></main>',
     "others": '<p>สวัสดี</p><div class="content modal"></div><div id="sidebar-content"></div>',
     "no place": "<p></p>",
