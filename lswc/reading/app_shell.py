@@ -58,7 +58,13 @@ _EMPTY = re.compile(
     re.IGNORECASE,
 )
 _SCRIPT = re.compile(rb"<script[\s>]", re.IGNORECASE)
-_NOSCRIPT = re.compile(rb"<(/?)noscript\b[^<>]{0,300}>", re.IGNORECASE)
+_NOSCRIPT = re.compile(rb"<noscript[\s>]", re.IGNORECASE)
+# In a script and a comment nothing is a tag. What isn't closed goes on to the end.
+_PARTS = re.compile(
+    rb"<script\b(?:[^<]++|<(?!/script))*+|<!--(?:[^-]++|-(?!->))*+"
+    rb"|<noscript\b[^<>]{0,300}>((?:[^<]++|<(?!/noscript))*+)(?:</noscript\b[^<>]{0,300}>)?",
+    re.IGNORECASE,
+)
 _CUSTOM = re.compile(rb"<([a-z][a-z0-9]{0,30}-[a-z0-9-]{1,30})[\s>]", re.IGNORECASE)
 _TEMPLATE = re.compile(r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}", re.DOTALL)
 _WRITES = re.compile(
@@ -103,6 +109,10 @@ _NO_SHELL = "[id*=search-result i],[id*=searchresult i]"  # of words, which a cr
 _BUTTONS = ",".join(
     f"{button}:not(form {button})"
     for button in ("button", "[onclick]", "[role=button]", "[role=link]")
+)
+_OF_BUTTONS = (b"<button", b"onclick=", b"role=")
+_BESIDE_BUTTONS = (
+    'a[href]:not([href^="#"]):not([href^="javascript:" i]),input,textarea,video,canvas'
 )
 _LETTERS = re.compile(r"[^\W\d_]{2}")  # not the keys of a calculator, nor the fields of a game
 _UNSEEN = ["script", "style", "noscript", "template", "title", "head"]
@@ -244,35 +254,38 @@ def lacks_list(document: Document) -> bool:
 
 
 def lacks_links(document: Document) -> bool:
-    """Tell whether a page with at most MAX_LINKS leads on by buttons, which only scripts know."""
+    """Tell whether a page with at most MAX_LINKS leads on by buttons, which only scripts know.
+
+    They are its menu, or all that it has, as where it asks for an age.
+    """
     markup = document.markup
-    if (
-        sum(map(markup.count, (b"<button", b"onclick=", b"role="))) < MENU
-        or len(markup) > _MAX_SIZE
-    ):
+    if len(markup) > _MAX_SIZE or not any(mark in markup for mark in _OF_BUTTONS):
         return False
     tree = LexborHTMLParser(markup)
     scripts = _scripts(tree)
     if tree.css_first(_AWAY) is not None or not (scripts.is_fetched or scripts.code.strip()):
         return False
-    return sum(_LETTERS.search(button.text()) is not None for button in tree.css(_BUTTONS)) >= MENU
+    tree.strip_tags(_UNSEEN)
+    buttons = sum(_LETTERS.search(button.text()) is not None for button in tree.css(_BUTTONS))
+    if buttons >= MENU or not buttons:
+        return buttons >= MENU
+    has_more = tree.css_first(_BESIDE_BUTTONS) is not None or len(tree.css("img")) > 1
+    return not has_more and len(_seen(tree)) <= MAX_TEXT
 
 
 def _with_scripts(markup: bytes) -> tuple[bytes, str]:
     """Return a page as browsers with scripts have it, and what each ``noscript`` of it says."""
-    shown, unseen = [], []
-    at, opened = 0, -1
-    for tag in _NOSCRIPT.finditer(markup):
-        if tag[1] and opened >= 0:
-            unseen.append(markup[opened : tag.start()])
-            at, opened = tag.end(), -1
-        elif not tag[1] and opened < 0:
-            shown.append(markup[at : tag.start()])
-            opened = tag.end()
-    if opened < 0:
-        shown.append(markup[at:])
+    unseen: list[bytes] = []
+
+    def without(part: re.Match[bytes]) -> bytes:
+        if part[1] is None:
+            return part[0]
+        unseen.append(part[1])
+        return b""
+
+    shown = _PARTS.sub(without, markup) if _NOSCRIPT.search(markup) else markup
     says = b" ".join(unseen)[: 4 * _LONGEST]
-    return b"".join(shown), LexborHTMLParser(says).text()[:_LONGEST] if says else ""
+    return shown, LexborHTMLParser(says).text()[:_LONGEST] if says else ""
 
 
 def _scripts(tree: LexborHTMLParser) -> _Scripts:

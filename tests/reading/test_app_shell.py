@@ -117,6 +117,10 @@ OTHERS = {
     "words while it loads": f'{HEAD}{BUNDLE}</head><body class="loading"><p>สวัสดี</p></body></html>',
     "cookies, in a program": f"{HEAD}</head><body><p>สวัสดี</p><script>{'// ' * 4_000}\n"
     "document.cookie = 'a=1'; function change() { location.reload() }</script></body></html>",
+    "a noscript that is none": f"{HEAD}</head><body><script>document.write('<noscript>')</script>"
+    f'<p>{THAI}</p><div id="zq"></div></body></html>',
+    "a noscript in a comment": f"{HEAD}{BUNDLE}</head><body><!-- <noscript> --><p>{THAI}</p>"
+    '<div id="zq"></div></body></html>',
     "cookies, and text": f"{HEAD}</head><body><p>{THAI * 5}</p><script>document.cookie = 'a=1';"
     "function change() { location.reload() }</script></body></html>",
 }
@@ -306,6 +310,23 @@ LEADING = {
     f"{BUTTONS}{''.join(f'<a href=/{n}>{n}</a>' for n in range(4))}{BUNDLE}": False,
     "".join(f"<p onclick=\"location.href='/{n}'\">ข่าว</p>" for n in range(9)) + BUNDLE: False,
 }
+
+
+ASKS = "<p>คุณอายุครบ 20 ปีแล้วหรือไม่</p><img src=/logo.png><button>ใช่</button><button>ไม่</button>"
+ASKING = {
+    ASKS + BUNDLE: True,
+    ASKS.replace("button", "b") + BUNDLE: False,
+    f"{ASKS}<a href=/>หน้าแรก</a>{BUNDLE}": False,
+    f"{ASKS}<input name=age>{BUNDLE}": False,
+    f"{ASKS}<p><img src=/1.jpg></p>{BUNDLE}": False,
+    f"{ASKS}<p>{THAI * 2}</p>{BUNDLE}": False,
+    ASKS.replace("ใช่", "+").replace("ไม่<", "-<") + BUNDLE: False,
+}
+
+
+@pytest.mark.parametrize(("source", "lacks"), ASKING.items())
+def test_a_page_may_have_nothing_but_buttons(source: str, lacks: bool) -> None:
+    assert lacks_list(f"{HEAD}</head><body>{source}</body></html>") is lacks
 
 
 @pytest.mark.parametrize(("source", "lacks"), LEADING.items())
