@@ -62,7 +62,7 @@ _NOSCRIPT = re.compile(rb"<noscript[\s>]", re.IGNORECASE)
 # In a script and a comment nothing is a tag. What isn't closed goes on to the end.
 _PARTS = re.compile(
     rb"<script\b(?:[^<]++|<(?!/script))*+|<!--(?:[^-]++|-(?!->))*+"
-    rb"|<noscript\b[^<>]{0,300}>((?:[^<]++|<(?!/noscript))*+)(?:</noscript\b[^<>]{0,300}>)?",
+    rb"|<noscript\b[^<>]{0,300}>((?:[^<]++|<(?!/noscript))*+)",
     re.IGNORECASE,
 )
 _CUSTOM = re.compile(rb"<([a-z][a-z0-9]{0,30}-[a-z0-9-]{1,30})[\s>]", re.IGNORECASE)

@@ -315,6 +315,7 @@ LEADING = {
 ASKS = "<p>คุณอายุครบ 20 ปีแล้วหรือไม่</p><img src=/logo.png><button>ใช่</button><button>ไม่</button>"
 ASKING = {
     ASKS + BUNDLE: True,
+    f"{ASKS}<script>{'go();' * MAX_TEXT}</script>": True,
     ASKS.replace("button", "b") + BUNDLE: False,
     f"{ASKS}<a href=/>หน้าแรก</a>{BUNDLE}": False,
     f"{ASKS}<input name=age>{BUNDLE}": False,
