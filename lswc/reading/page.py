@@ -18,7 +18,16 @@ from lswc.language.document import Document, TextDocument
 from lswc.language.html import ParsedLink, ParsedPage
 from lswc.mishaps import LINK, REQUISITE, TEXT, Mishaps
 from lswc.outcomes import Outcome
-from lswc.reading.app_shell import Lack, lack_of
+from lswc.reading.app_shell import (
+    FETCHES,
+    FEW_LINKS,
+    MAX_BESIDE,
+    MAX_LINKS,
+    Lack,
+    is_empty,
+    lacks_links,
+    lacks_list,
+)
 from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
@@ -184,7 +193,7 @@ class PageReader:
         is_doubted = not self.keeps_translated and identified == PageLanguage.TARGET
         if is_doubted and kind is Kind.HTML and mark_of(body.decode("latin-1")):  # they are ASCII
             identified = PageLanguage.OTHER
-        lack = _lack(raw) if kind is Kind.HTML else Lack.NOTHING
+        lack = _lack(raw, len(others)) if kind is Kind.HTML else Lack.NOTHING
         return PageReading(
             kind=kind,
             identification=raw.identification,
@@ -347,13 +356,23 @@ def _canonical(raw: Reading, url: Url) -> str:
     return found.href if found is not None and found.href != url.href else ""
 
 
-def _lack(raw: Reading) -> Lack:
-    """Return what a page lacks until its scripts run."""
+def _lack(raw: Reading, others: int) -> Lack:
+    """Return what a page lacks until its scripts run; ``others`` are the links that they name."""
     try:
-        return lack_of(raw.document)
+        return _found_lack(raw.document, others)
     except Exception as error:
         raw.mishaps.take(TEXT, error)
         return Lack.NOTHING
+
+
+def _found_lack(document: Document, others: int = 0) -> Lack:
+    page = document.page
+    if len(page.content) <= MAX_BESIDE and is_empty(document):
+        return Lack.TEXT
+    links = len(page.links) + others
+    if links <= FEW_LINKS and FETCHES.search(document.markup) and lacks_list(document):
+        return Lack.LIST
+    return Lack.LIST if links <= MAX_LINKS and lacks_links(document) else Lack.NOTHING
 
 
 def _simhash(text: str, kind: Kind, body: bytes) -> int:

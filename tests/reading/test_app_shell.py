@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.language.document import Document
-from lswc.reading.app_shell import MAX_BESIDE, MAX_OWN, MAX_TEXT, Lack, lack_of
+from lswc.reading.app_shell import MAX_BESIDE, MAX_OWN, MAX_TEXT, MENU
 from tests.reading.test_page import page
 from tests.scenarios.site import THAI
 
@@ -61,6 +60,11 @@ SHELLS = {
     '<script>$("#wrapper").load("/parts/home.html")</script></body></html>',
     "a tag manager": f"{HEAD}{COUNTER}{BUNDLE}</head><body>{MANAGER}<div id=root></div></body>",
     "a tag manager in its head": f"{HEAD}{MANAGER}{BUNDLE}</head><body><div id=root></div></body>",
+    "two tag managers": f"{HEAD}{BUNDLE}</head><body>{MANAGER * 2}<div id=root></div></body>",
+    "an open noscript": f"{HEAD}{BUNDLE}</head><body><div id=root>{'x' * MAX_TEXT}</div><noscript>"
+    f"{THAI * 3}</body></html>",
+    "its state": f'{HEAD}{BUNDLE}</head><body><script type="application/json">{{"code": "'
+    'location.href = 1"}</script></body></html>',
     "document.write": f"{HEAD}</head><body><script>document.write('<p>' + text)</script></body>",
     "a plea in the head": f"{HEAD}<noscript>Please turn on JavaScript.</noscript>{BUNDLE}</head>"
     "<body><my-app></my-app></body></html>",
@@ -81,6 +85,8 @@ OTHERS = {
     "little text": f"{HEAD}{BUNDLE}</head><body><h1>404</h1><p>ไม่พบหน้านี้</p></body></html>",
     "work on the site": f'{HEAD}{BUNDLE}</head><body><div class="content"><h1>ปิดปรับปรุง</h1>'
     "<p>เว็บไซต์อยู่ระหว่างการปรับปรุง ขออภัยในความไม่สะดวก</p></div></body></html>",
+    "work on the site, until": f'{HEAD}{BUNDLE}</head><body><h1>ปิดปรับปรุง</h1><p id="until"></p>'
+    '<div id="countdown"></div><div class="zq"></div></body></html>',
     "a few words": f"{HEAD}{COUNTER}</head><body><p>สวัสดีชาวโลก</p></body></html>",
     "a few words, and an empty element": f'{HEAD}</head><body><p>สวัสดีชาวโลก</p><div id="x"></div>'
     f"{BUNDLE}</body></html>",
@@ -107,17 +113,26 @@ OTHERS = {
     "a counter": f'{HEAD}<script src="/gtm.js"></script></head><body>{MANAGER}<p>สวัสดี</p></body>',
     "parked": f"{HEAD}</head><body><script>window.onload=function(){{window.location.href='/l'}}"
     "</script></body></html>",
+    "words in a custom element": f"{HEAD}{BUNDLE}</head><my-page><p>{THAI}</p></my-page></html>",
+    "words while it loads": f'{HEAD}{BUNDLE}</head><body class="loading"><p>สวัสดี</p></body></html>',
+    "cookies, in a program": f"{HEAD}</head><body><p>สวัสดี</p><script>{'// ' * 4_000}\n"
+    "document.cookie = 'a=1'; function change() { location.reload() }</script></body></html>",
+    "a noscript that is none": f"{HEAD}</head><body><script>document.write('<noscript>')</script>"
+    f'<p>{THAI}</p><div id="zq"></div></body></html>',
+    "a noscript in a comment": f"{HEAD}{BUNDLE}</head><body><!-- <noscript> --><p>{THAI}</p>"
+    '<div id="zq"></div></body></html>',
     "cookies, and text": f"{HEAD}</head><body><p>{THAI * 5}</p><script>document.cookie = 'a=1';"
     "function change() { location.reload() }</script></body></html>",
 }
 
 
-def lack(source: str) -> Lack:
-    return lack_of(Document(source.encode(), "text/html; charset=utf-8", "https://a.example/"))
-
-
 def is_empty(source: str) -> bool:
-    return lack(source) is Lack.TEXT
+    return page(source).is_empty
+
+
+def lacks_list(source: str) -> bool:
+    reading = page(source)
+    return reading.is_shell and not reading.is_empty
 
 
 @pytest.mark.parametrize("source", SHELLS.values(), ids=SHELLS)
@@ -164,11 +179,9 @@ def test_a_page_that_can_be_read_or_leads_on_is_none(source: str) -> None:
     ],
 )
 def test_a_plea_for_scripts_is_known_in_any_language(plea: str) -> None:
-    page = f"{HEAD}</head><body><noscript>%s</noscript><p>ข่าว</p></body></html>"
-    assert is_empty(page.replace("</head>", f"{COUNTER}</head>") % plea)
-    assert not is_empty(
-        page.replace("</head>", f"{COUNTER}</head>") % "A description: 12 manuscripts"
-    )
+    html = f"{HEAD}{COUNTER}</head><body><noscript>%s</noscript><p>ข่าว</p></body></html>"
+    assert is_empty(html % plea)
+    assert not is_empty(html % "A description of 12 manuscripts, for subscribers")
 
 
 NAV = (
@@ -184,8 +197,12 @@ PLACES = {
     "a custom element": "<news-article></news-article>",
     "any, under its title": '<h1>ข่าววันนี้</h1><div id="x7"></div>',
     "under its title and date": '<main><h1>ข่าว</h1><p>28 พ.ย. 2569</p><div id="body"></div></main>',
+    "under its date": '<p>28 พ.ย. 2569</p><div id="text"></div>',
     "in columns": '<div class="row"><div class="col-md-8" id="text"></div></div>',
     "it loads": '<main><p class="status">กำลังโหลด…</p></main>',
+    "of any class": '<h1>ข่าว</h1><section class="zq"></section>',
+    "it loads, anywhere": '<div id="x7"><p>กรุณารอสักครู่</p></div>',
+    "below links": '<a href="/1">ก</a> | <a href="/2">ข</a><div id="x7"></div>',
     "it loads, in Japanese": '<div id="content">読み込み中です</div>',
     "a spinner": '<main><div class="spinner">0 %</div></main>',
     "a moving picture": '<main><img src="/img/loading.gif" alt=""></main>',
@@ -205,9 +222,17 @@ READ = {
     "pictures": f'<div id="g">{"<img src=/1.jpg>" * 9}</div><div id="lightbox"></div>',
     "a film": '<div id="film"><video src="/1.mp4"></video></div><div id="x7"></div>',
     "a form": '<main><form action="/order"><textarea name="t"></textarea></form></main>',
+    "a question": '<form method="POST"><input name=mail><button>ส่ง</button></form><main></main>',
+    "a picture of an error": '<h1>404</h1><div class="illustration"></div>',
     "a search": '<form action="/s"><input name=q></form><p id="search-results"></p><main></main>',
-    "others": f'<p>{THAI}</p><div class="content-overlay"></div><div id="sidebar-content"></div>',
+    "others": '<p>สวัสดี</p><div class="content modal"></div><div id="sidebar-content"></div>',
     "no place": "<p></p>",
+    "left blank by its author": '<h1>ข่าว</h1><div id="x7"><p id="p1"> </p></div>',
+    "a title, and comments": '<h1>ข่าว</h1><div id="comments"></div>',
+    "a few words": '<p>สวัสดี</p><div id="12"></div><div id="page-rank"></div>',
+    "long words while it loads": f'<div class="preload-wrap"><p>{THAI * 2}</p></div><main></main>',
+    "words on loading": f"<main><p>Loading {THAI}</p></main>",
+    "words on an owner": f'<div id="x7"></div><p>© 2026 {THAI}</p>',
 }  # fmt: skip
 
 
@@ -240,8 +265,8 @@ def test_so_much_text_may_stand_beside_an_empty_place_and_no_more() -> None:
     for most, tag in ((MAX_OWN, "p"), (MAX_BESIDE, "header")):
         for size in (most, most + 1):
             beside = f"<{tag}>{'x' * size}</{tag}>"
-            page = f"{HEAD}{BUNDLE}</head><body>{NAV}{beside}<main></main></body></html>"
-            assert is_empty(page) is (size == most)
+            html = f"{HEAD}{BUNDLE}</head><body>{NAV}{beside}<main></main></body></html>"
+            assert is_empty(html) is (size == most)
 
 
 FETCHES = "fetch('/list.json').then(r => r.json()).then(show)"
@@ -261,21 +286,60 @@ LISTS = {
 @pytest.mark.parametrize(("source", "lacks"), LISTS.items())
 def test_a_page_with_text_may_lack_its_list(source: str, lacks: bool) -> None:
     html = f"{HEAD}<body><p>{THAI * 9}</p>{source}"
-    assert (lack(html) is Lack.LIST) is lacks
+    assert lacks_list(html) is lacks
 
 
 @pytest.mark.parametrize(("before", "lacks"), [(49, True), (50, False)])
 def test_so_many_empty_elements_are_looked_at(before: int, lacks: bool) -> None:
     others = "".join(f'<div id="d{number}"></div>' for number in range(before))
     html = f'<p>{THAI}</p>{others}<ul id="list"></ul><script>{FETCHES}; f("#list")</script>'
-    assert (lack(html) is Lack.LIST) is lacks
+    assert lacks_list(html) is lacks
+
+
+BUTTONS = "<button type='button'>ข่าว</button>" * MENU
+LEADING = {
+    BUTTONS + BUNDLE: True,
+    f"<ul>{'<li onclick=go(1)>ข่าว</li>' * MENU}</ul><script>function go(n) {{}}</script>": True,
+    f"{'<b role=link>ข่าว</b>' * MENU}<a href=/>หน้าแรก</a>{BUNDLE}": True,
+    # Too few, no words, nobody's, of a form, with links besides, and with addresses.
+    BUTTONS.replace("<button", "<b", 1) + BUNDLE: False,
+    BUTTONS.replace("ข่าว", "7") + BUNDLE: False,
+    BUTTONS: False,
+    f"<form>{BUTTONS}</form>{BUNDLE}": False,
+    f"<iframe src=/menu.html></iframe>{BUTTONS}{BUNDLE}": False,
+    f"{BUTTONS}{''.join(f'<a href=/{n}>{n}</a>' for n in range(4))}{BUNDLE}": False,
+    "".join(f"<p onclick=\"location.href='/{n}'\">ข่าว</p>" for n in range(9)) + BUNDLE: False,
+}
+
+
+ASKS = "<p>คุณอายุครบ 20 ปีแล้วหรือไม่</p><img src=/logo.png><button>ใช่</button><button>ไม่</button>"
+ASKING = {
+    ASKS + BUNDLE: True,
+    f"{ASKS}<script>{'go();' * MAX_TEXT}</script>": True,
+    ASKS.replace("button", "b") + BUNDLE: False,
+    f"{ASKS}<a href=/>หน้าแรก</a>{BUNDLE}": False,
+    f"{ASKS}<input name=age>{BUNDLE}": False,
+    f"{ASKS}<p><img src=/1.jpg></p>{BUNDLE}": False,
+    f"{ASKS}<p>{THAI * 2}</p>{BUNDLE}": False,
+    ASKS.replace("ใช่", "+").replace("ไม่<", "-<") + BUNDLE: False,
+}
+
+
+@pytest.mark.parametrize(("source", "lacks"), ASKING.items())
+def test_a_page_may_have_nothing_but_buttons(source: str, lacks: bool) -> None:
+    assert lacks_list(f"{HEAD}</head><body>{source}</body></html>") is lacks
+
+
+@pytest.mark.parametrize(("source", "lacks"), LEADING.items())
+def test_a_page_with_text_may_lack_its_links(source: str, lacks: bool) -> None:
+    assert lacks_list(f"{HEAD}</head><body><p>{THAI * 9}</p>{source}</body></html>") is lacks
 
 
 @pytest.mark.usefixtures("brake")
 def test_empty_lists_without_end_take_no_time() -> None:
     for unit in ("<ul id=a></ul>", "<ul id=a " + "x " * 90 + ">", "<ul ", "fetch(<div id=a>"):
         html = f"<script>fetch('x')</script>{unit * (250_000 // len(unit))}"
-        assert lack(html) is not Lack.LIST
+        assert not lacks_list(html)
 
 
 @pytest.mark.usefixtures("brake")
