@@ -81,9 +81,8 @@ async def _read(page: Page, url: str) -> tuple[str, list[str]]:
             await page.evaluate(_START, options)
     except (Error, TimeoutError) as error:
         print(f"  behaviors: {error}"[:100])
-    found = await page.evaluate(
-        "() => [document.body.innerText, [...document.querySelectorAll('a[href]')].map(a => a.href)]"
-    )
+    links = "[...document.querySelectorAll('a[href]')].map(a => a.href)"
+    found = await page.evaluate(f"() => [document.body.innerText, {links}]")
     return str(found[0]), list(map(str, found[1]))
 
 

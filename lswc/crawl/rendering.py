@@ -27,11 +27,10 @@ from lswc.guest.cookies import Jar
 from lswc.guest.server_cookies import Way
 from lswc.outcomes import Outcome
 from lswc.reading.browser.messages import Answered, Shell
-from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.page import ReadLink
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import declared_type
-from lswc.strategy import Anchor, Locality, Named, PageLanguage
+from lswc.strategy import Anchor, Locality, Named
 from lswc.urls import Url, parse, site
 
 if TYPE_CHECKING:
@@ -254,7 +253,6 @@ class Rendering:
         visit.tally[SHELLS, CHOSEN if is_chosen and outcome == RENDERED else outcome] += 1
         if reading.is_empty:
             visit.unshown = outcome
-            return replace(reading, identified=PageLanguage.UNKNOWN, clean=NO_TEXT)
         return reading
 
     async def _read(

@@ -49,7 +49,9 @@ class ShownPage:
         yield f"title       {self.reading.title}"
         yield f"language    {found.language or 'unknown'}, by {found.how}; {found.encoding}"
         yield f"shares      {shares or 'none'}"
-        yield f"relevant    {'yes' if self.reading.identified == PageLanguage.TARGET else 'no'}"
+        relevant = "yes" if self.reading.identified == PageLanguage.TARGET else "no"
+        is_empty = self.reading.is_empty
+        yield f"relevant    {'unknown: empty until its scripts run' if is_empty else relevant}"
         yield f"links       {len(self.links)}"
         for said, number in Counter(said for _, said in self.links).most_common():
             yield f"            {number:5} {said}"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from lswc.language.document import Document
 
@@ -164,7 +164,7 @@ _SCRIPTS = re.compile(
     re.IGNORECASE,
 )
 # Where a word is one for a download, too, or for a shop, it must end the text, or have its form.
-_LOADS = re.compile(
+LOADS = re.compile(
     r"\bloading\b|please wait|\bone moment\b|initiali[sz]ing|กำลังโหลด|กำลังดาวน์โหลด|รอสัก|โปรดรอ"
     r"|加载|加載|載入|载入|读取中|讀取中|请稍|請稍|読み込|読込|お待ち|ロード中|로딩|로드 중"
     r"|불러오는|기다려 ?주|загружа|загрузка\W*$|завантажу|завантаження\W*$|подождите|зачекайте"
@@ -409,7 +409,9 @@ def _is_hollow(place: LexborNode, *, is_named: bool) -> bool:
 
 def _drop_waiting(tree: LexborHTMLParser) -> None:
     """Remove what is shown until something has loaded; its place stays."""
-    for node in _outer(tree, _WAITING, _NO_WAITING, _MAX_WAITING):
+    for node in _outer(
+        tree, _WAITING, _NO_WAITING, lambda text: len(text) <= _MAX_WAITING or _waits(text)
+    ):
         if node.css_matches(_BLOCKS):
             for child in list(node.iter(include_text=True)):
                 child.decompose()
@@ -419,22 +421,22 @@ def _drop_waiting(tree: LexborHTMLParser) -> None:
 
 def _drop_beside(tree: LexborHTMLParser) -> None:
     """Remove a page's menus, header, and footer."""
-    for node in _outer(tree, _BESIDE, _MAINS):
+    for node in _outer(tree, _BESIDE, _MAINS, lambda _: True):
         node.decompose()
 
 
 def _outer(
-    tree: LexborHTMLParser, selector: str, unless: str, most: int = _MAX_SIZE
+    tree: LexborHTMLParser, selector: str, unless: str, fits: Callable[[str], bool]
 ) -> Iterator[LexborNode]:
     """Yield what a selector finds, and may be removed: none in another, nor the page itself.
 
-    None that holds ``unless``, or has more characters than ``most``.
+    None that holds ``unless``, or whose text doesn't fit.
     """
     inner: set[int] = set()
     for node in tree.css(selector):
         if node.mem_id in inner or node.tag in {"html", "body"}:
             continue
-        if len(node.text().strip()) <= most and node.css_first(unless) is None:
+        if fits(node.text().strip()) and node.css_first(unless) is None:
             inner.update(other.mem_id for other in node.css(selector))
             yield node
 
@@ -462,7 +464,9 @@ def _is_plea(text: str) -> bool:
 
 def _waits(text: str) -> bool:
     """Tell whether a text says only that something loads."""
-    return len(text) <= _MAX_WAITING and _LOADS.search(text) is not None
+    if LOADS.search(text) is None:
+        return False
+    return len(text) <= _MAX_WAITING or len(" ".join({*text.split()})) <= _MAX_WAITING
 
 
 def _is_notice(text: str) -> bool:

@@ -194,6 +194,8 @@ class PageReader:
         if is_doubted and kind is Kind.HTML and mark_of(body.decode("latin-1")):  # they are ASCII
             identified = PageLanguage.OTHER
         lack = _lack(raw, len(others)) if kind is Kind.HTML else Lack.NOTHING
+        if lack is Lack.TEXT:
+            identified = PageLanguage.UNKNOWN
         return PageReading(
             kind=kind,
             identification=raw.identification,

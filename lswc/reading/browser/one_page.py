@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from playwright.async_api import Error as PlaywrightError
 
+from lswc.reading.app_shell import LOADS
 from lswc.reading.browser.messages import Shown
 from lswc.urls import parse, site
 
@@ -93,7 +94,7 @@ _IN_PAGE = (_HERE / "in_page.js").read_text("utf-8")
 _WORDS = {
     subject: "|".join(word for words in by_language.values() for word in words)
     for subject, by_language in tomllib.loads((_HERE / "words.toml").read_text("utf-8")).items()
-}
+} | {"loading": LOADS.pattern}
 
 
 class Look(NamedTuple):
@@ -195,14 +196,14 @@ class OnePage:
         session = await page.context.new_cdp_session(page)
         self._time = _Time(session, self._pending, self._grace)
         await self._open_page(page, until)
-        if self._settings.presses and self._look.is_empty and await self._told("enter"):
+        if self._settings.presses and self._look.text <= EMPTY and await self._told("enter"):
             await self._rests(until)
-        if not self._look.is_empty and not self._wants_away:
+        if self._look.text > EMPTY and not self._wants_away:
             await self._follow(until)
         html = await self._content(page)
         self._leads_to(await self._told("gone"))
         self._leads_to(await self._told("routes"))
-        may_explore = not self._look.is_empty and not self._wants_away
+        may_explore = self._look.text > EMPTY and not self._wants_away
         if may_explore and self._shell.explores and self._look.links <= FEW_LINKS:
             await self._explore(page, until)
         return html.encode("utf-8", "replace")
@@ -300,7 +301,7 @@ class OnePage:
                 self._is_held = False
                 self._opened -= 1
                 await self._open_page(page, until)
-                if self._look.is_empty or not number < await self._ways():
+                if self._look.text <= EMPTY or not number < await self._ways():
                     break
                 await self._told("press", number=number)
             number += 1
