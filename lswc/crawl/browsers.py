@@ -17,6 +17,7 @@ from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 from lswc.processes import MAX_ANSWER, Letters, in_time, letter, started
 from lswc.reading.browser.messages import (
+    LOADING,
     TOO_LARGE,
     TOO_LONG,
     Answered,
@@ -178,7 +179,7 @@ class _Window(asyncio.Protocol):
         """Start the process. Raises OSError."""
         self._process = _Process()
         self._letters = Letters(MAX_ANSWER)
-        self._seconds = settings.seconds + _SLACK
+        self._seconds = LOADING * settings.seconds + _SLACK
         self._fetch: Fetch | None = None
         self._fetching: set[asyncio.Task[None]] = set()
         self._shown: asyncio.Future[Seen | None] = asyncio.get_running_loop().create_future()

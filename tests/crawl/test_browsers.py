@@ -64,8 +64,10 @@ class Showing:
         self.wanted: list[Wanted] = []
         self.posted: list[bytes] = []
         self.files: dict[str, bytes] = {}
+        self.rest = 0.0
 
     async def fetch(self, wanted: Wanted, posted: bytes) -> tuple[Answered, bytes]:
+        await asyncio.sleep(self.rest)
         self.wanted.append(wanted)
         self.posted += [posted] if posted else []
         body = self.files.get(wanted.url)
@@ -324,6 +326,20 @@ def test_an_app_of_many_modules_is_had_while_it_shows_nothing(showing: Showing) 
     showing.files[f"{here}{number}.js"] = b"fetch('/d').then(async r => p.append(await r.text()))"
     showing.files["https://app.example/d"] = b"all " * 99
     seen = showing.show("<p id=p></p><script type=module src=/m0.js></script>")
+    assert b"all all" in seen.html
+
+
+@pytest.mark.slow
+def test_a_page_whose_scripts_wait_for_their_server_has_more_time(hurried: Showing) -> None:
+    """Each script names the next, and waits: in all for twice the page's seconds."""
+    hurried.rest, number = HURRIED.seconds / 5, 10
+    here = "https://app.example/m"
+    hurried.files = {f"{here}{n}.js": f"import '/m{n + 1}.js'".encode() for n in range(number)}
+    hurried.files[f"{here}{number}.js"] = b"p.textContent = 'all '.repeat(99)"
+    try:
+        seen = hurried.show("<p id=p></p><script type=module src=/m0.js></script>")
+    finally:
+        hurried.rest = 0.0
     assert b"all all" in seen.html
 
 

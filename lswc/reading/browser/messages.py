@@ -92,5 +92,8 @@ class Shown(Struct, frozen=True, tag=True):
     cpu: float = 0.0
 
 
+LOADING = 4
+"""So many times its seconds has a page that waits for scripts and shows nothing yet."""
+
 TOO_LONG, TOO_LARGE, DIED = "too long", "too large", "died"
 """Problems of a page: the browser doesn't answer, the page is too large, the browser died."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from playwright.async_api import Error as PlaywrightError
 
 from lswc.reading.app_shell import LOADS
-from lswc.reading.browser.messages import Shown
+from lswc.reading.browser.messages import LOADING, Shown
 from lswc.urls import parse, site
 
 if TYPE_CHECKING:
@@ -111,17 +111,43 @@ class Look(NamedTuple):
         return self.text <= EMPTY or self.loads
 
 
-class _Time:
-    """A page's time, which passes only as it is let, and not while requests are ``pending``."""
+class _Deadline:
+    """When a page is read as it is then, ``at`` the latest, on a monotonic clock."""
 
-    def __init__(self, session: CDPSession, pending: Collection[int], grace: float) -> None:
+    def __init__(self, seconds: float) -> None:
+        now = monotonic()
+        self.at, self._most = now + seconds, now + LOADING * seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether that is now."""
+        return monotonic() >= self.at
+
+    def put_off(self, seconds: float) -> None:
+        """Put it off, within bounds: the page waits for its scripts, which their server delays."""
+        self.at = min(self.at + seconds, self._most)
+
+
+class _Time:
+    """A page's time, which passes only as it is let, and not while requests are ``pending``.
+
+    ``loads`` tells whether its scripts are still to come.
+    """
+
+    def __init__(
+        self,
+        session: CDPSession,
+        pending: Collection[int],
+        grace: float,
+        loads: Callable[[], bool],
+    ) -> None:
         self._session, self._is_over = session, asyncio.Event()
-        self._pending, self._grace = pending, grace
+        self._pending, self._grace, self._loads = pending, grace, loads
         self._busy = BUSY
         session.on("Emulation.virtualTimeBudgetExpired", lambda _: self._is_over.set())
 
-    async def passes(self, milliseconds: int, until: float) -> bool:
-        """Let so much of it pass, or as much as does ``until`` then, on a monotonic clock.
+    async def passes(self, milliseconds: int, until: _Deadline) -> bool:
+        """Let so much of it pass, or as much as does ``until`` then.
 
         Tell whether it did: not if the page waits for nothing, and is busy for BUSY seconds.
         """
@@ -130,9 +156,11 @@ class _Time:
         async with asyncio.timeout(self._grace):
             await self._session.send("Emulation.setVirtualTimePolicy", policy)
         over, busy_since = asyncio.ensure_future(self._is_over.wait()), monotonic()
-        while monotonic() < until and not (await asyncio.wait([over], timeout=_WATCHED))[0]:
+        while not (until.is_over or (await asyncio.wait([over], timeout=_WATCHED))[0]):
             if self._pending:
                 busy_since = monotonic()
+                if self._loads():
+                    until.put_off(_WATCHED)
             elif monotonic() - busy_since > self._busy:
                 self._busy = 0.0  # it won't, another time
                 break
@@ -163,7 +191,7 @@ class OnePage:
         self._page: Page | None = None
         self._time: _Time | None = None
         self._look = Look()
-        self._opened = self._asked = self._modules = self._explored = 0
+        self._opened = self._asked = self._modules = self._scripts = self._explored = 0
         self._is_held = False
         self._cookie = ""
         self._known: set[str] = set()
@@ -192,9 +220,9 @@ class OnePage:
         """
         self._page = page
         page.context.on("page", _close)
-        until = monotonic() + self._settings.seconds
+        until = _Deadline(self._settings.seconds)
         session = await page.context.new_cdp_session(page)
-        self._time = _Time(session, self._pending, self._grace)
+        self._time = _Time(session, self._pending, self._grace, self._lacks_scripts)
         await self._open_page(page, until)
         if self._settings.presses and self._look.text <= EMPTY and await self._told("enter"):
             await self._rests(until)
@@ -212,18 +240,18 @@ class OnePage:
     def _wants_away(self) -> bool:
         return self._opened > MOST_OPENED
 
-    async def _open_page(self, page: Page, until: float) -> None:
+    async def _open_page(self, page: Page, until: _Deadline) -> None:
         with suppress(PlaywrightError):  # it may go elsewhere at once, which it isn't let
             await page.goto(self._shell.url, wait_until="commit", timeout=1_000 * GRACE)
         await self._rests(until)
 
-    async def _rests(self, until: float) -> None:
+    async def _rests(self, until: _Deadline) -> None:
         """Return when the page has come to rest: it has text and has stopped to change.
 
         Or when its patience, or its time, is over.
         """
         passed = 0
-        while monotonic() < until and passed < PATIENCE:
+        while not until.is_over and passed < PATIENCE:
             before = self._look
             has_passed = await self._passes(STEP, until)
             passed += STEP
@@ -232,7 +260,7 @@ class OnePage:
             if not self._look.is_empty and (is_still or is_restless or self._wants_away):
                 break
 
-    async def _passes(self, milliseconds: int, until: float) -> bool:
+    async def _passes(self, milliseconds: int, until: _Deadline) -> bool:
         """Let time pass, then look at the page; tell whether it passed."""
         has_passed = self._time is None or await self._time.passes(milliseconds, until)
         self._look = _looked(await self._told("look"))
@@ -240,11 +268,11 @@ class OnePage:
 
     # Lists
 
-    async def _follow(self, until: float) -> None:
+    async def _follow(self, until: _Deadline) -> None:
         """Follow a list to where it goes on: by scrolling, or by a button that shows more."""
         vain = still = 0
         for _ in range(SCROLLS):
-            if monotonic() >= until or self._is_full:
+            if until.is_over or self._is_full:
                 return
             before = self._look
             if still:
@@ -263,7 +291,7 @@ class OnePage:
                 vain += 1
                 await self._told("vain")
 
-    async def _drawn(self, until: float) -> None:
+    async def _drawn(self, until: _Deadline) -> None:
         """Return once what was scrolled to is drawn: its time passes as the clock's meanwhile."""
         drawn = asyncio.ensure_future(self._told("frame"))
         for _ in range(FRAMES):
@@ -279,7 +307,7 @@ class OnePage:
     def _grew(self, before: Look) -> bool:
         return self._look.links > before.links or self._look.text > before.text + EMPTY
 
-    async def _rests_shortly(self, until: float) -> None:
+    async def _rests_shortly(self, until: _Deadline) -> None:
         for _ in range(6):
             before = self._look
             await self._passes(STEP, until)
@@ -288,12 +316,12 @@ class OnePage:
 
     # Ways on that are no links
 
-    async def _explore(self, page: Page, until: float) -> None:
+    async def _explore(self, page: Page, until: _Deadline) -> None:
         """Ask buttons, cards and menus where they lead, by pressing each, and go nowhere."""
         before, anew = len(self._led_to), 0
         self._known = {*_texts(await self._told("noted"))}
         number, most = 0, await self._ways()
-        while number < most and monotonic() < until:
+        while number < most and not until.is_over:
             if not await self._told("press", number=number):
                 anew += 1
                 if anew > WAYS:
@@ -369,10 +397,16 @@ class OnePage:
                 self._refused[refused] += 1
                 await route.abort()
             else:
+                is_script = request.resource_type == "script"
+                self._scripts += is_script
                 found = await self._fetched(request, request.resource_type)
+                self._scripts -= is_script
                 if self._shell.explores and request.method == "GET":
                     self._kept[request.url] = found
                 await _fulfilled(route, *found)
+
+    def _lacks_scripts(self) -> bool:
+        return self._scripts > 0 and self._look.text <= EMPTY
 
     def _name(self, request: Request) -> None:
         is_file = request.method == "GET" and _may_be_asked(request)
