@@ -18,7 +18,7 @@ from fastwarc import ArchiveIterator, WarcRecordType
 
 from lswc.corpus.stored_pages import StoredPages
 from lswc.reading.browser.installed import CHROMIUMS
-from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, page, run
+from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, page, run, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,6 +126,18 @@ def test_a_site_without_a_relevant_page_has_so_many_tries(site: Site) -> None:
     shells = site.summary["shells"]
     del shells["browser's CPU seconds"]
     assert shells == {"rendered": 5, "rendered enough": 4}
+
+
+def test_pages_that_are_not_shown_are_no_duplicates_of_each_other(site: Site) -> None:
+    shells, pages = [f"/{n}" for n in range(20)], [f"/p{n}" for n in range(5)]
+    site.add("one.example/", page(THAI, *shells, *pages))
+    for path in shells:
+        site.add(f"one.example{path}", SHELL)
+    for path in pages:
+        site.add(f"one.example{path}", page(THAI + words(path)))
+    site.seeds("http://one.example/")
+    site.crawl(LSWC_MAX_DUPLICATES=4, LSWC_TRY_AGAIN=0)
+    assert site.summary["finished"] == {"not rendered": 20, "html": 6}
 
 
 def test_a_crawl_that_is_killed_while_a_page_is_shown_shows_it_again(site: Site) -> None:
