@@ -24,6 +24,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.frontier.rules.visit import Visit
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import at_start
+from lswc.logins import without_logins
 from lswc.outcomes import Outcome
 from lswc.plurals import numbered
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 FIRST = 20
 """URLs that are shown."""
 
-_LOGIN = re.compile("//[^/@]*@")
+_SECRET = re.compile(r"PASS|SECRET|TOKEN|\AREDIS_PARAMS\Z")
 
 
 def show(
@@ -109,7 +110,7 @@ def _rows(
             value, origin = f"{by_language[name]:.0f}", f"language {crawl.language.tag}"
         if name in _INTERNAL or (origin == DEFAULT and not details):
             continue
-        yield name, _written(value), origin
+        yield name, "(not shown)" if value and _SECRET.search(name) else _written(value), origin
 
 
 _OF_PROJECT = SETTINGS_PRIORITIES["project"]
@@ -143,8 +144,8 @@ def _priority(settings: BaseSettings, name: str) -> int:
 
 def _written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return " ".join(map(str, value))
-    return _LOGIN.sub("//", str(value))
+        return without_logins(" ".join(map(str, value)))
+    return without_logins(str(value))
 
 
 def _first(crawl: Crawl, settings: BaseSettings) -> tuple[list[str], dict[str, str]]:
