@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from redis import Redis
@@ -21,17 +21,17 @@ RESTING = [Group(NAME, 1, 10 * LIFE)]
 
 
 @pytest.fixture
-def client(redis_server: RedisServer) -> Redis:
+def client(redis_server: RedisServer) -> Any:
     redis_server.empty()
     return Redis(port=redis_server.port)
 
 
 @pytest.fixture
-def post(client: Redis) -> Post:
+def post(client: Any) -> Post:
     return Post(client, "lswc:th")
 
 
-def left(client: Redis, post: Post) -> tuple[float, float]:
+def left(client: Any, post: Post) -> tuple[float, float]:
     """Return for how many seconds more the slot is taken, and its key is there."""
     key, (seconds, microseconds) = post.key("slots", NAME), client.time()
     ((_, until),) = client.zrange(key, 0, -1, withscores=True)
@@ -46,7 +46,7 @@ def test_a_slot_is_taken_once_and_free_again_when_it_is_given_back(post: Post) -
     assert SharedSlots(post).take(ADDRESS) == 0
 
 
-def test_what_is_renewed_is_held_however_long_that_takes(client: Redis, post: Post) -> None:
+def test_what_is_renewed_is_held_however_long_that_takes(client: Any, post: Post) -> None:
     slots = SharedSlots(post)
     slots.take(ADDRESS)
     key = post.key("slots", NAME)
@@ -59,7 +59,7 @@ def test_what_is_renewed_is_held_however_long_that_takes(client: Redis, post: Po
     assert SharedSlots(post).take(ADDRESS) > 0
 
 
-def test_a_slot_that_rests_is_taken_for_as_long(client: Redis, post: Post) -> None:
+def test_a_slot_that_rests_is_taken_for_as_long(client: Any, post: Post) -> None:
     slots = SharedSlots(post)
     slots.take(RESTING)
     slots.give_back(RESTING, asked=True)
@@ -67,7 +67,7 @@ def test_a_slot_that_rests_is_taken_for_as_long(client: Redis, post: Post) -> No
     assert SharedSlots(post).take(ADDRESS) > 0
 
 
-def test_what_expired_is_not_taken_again_by_who_renews_it(client: Redis, post: Post) -> None:
+def test_what_expired_is_not_taken_again_by_who_renews_it(client: Any, post: Post) -> None:
     slots = SharedSlots(post)
     slots.take(ADDRESS)
     client.flushall()
@@ -77,7 +77,7 @@ def test_what_expired_is_not_taken_again_by_who_renews_it(client: Redis, post: P
 
 
 def test_while_redis_is_away_each_keeps_its_own() -> None:
-    post = Post(Redis(port=free_port(), retry=None), "lswc:th")
+    post = Post(Redis(port=free_port()), "lswc:th")
     slots = SharedSlots(post)
     assert slots.take(ADDRESS) == 0
     slots.renew()

@@ -66,7 +66,7 @@ def test_a_link_that_was_sent_lately_is_sent_again_if_it_comes_by_a_shorter_way(
     def is_sent(url: str, depth: int) -> bool:
         before = box.links
         one.frontier.offer([_offer(url, depth=depth)])
-        return box.links > before
+        return bool(box.links > before)
 
     assert [is_sent(urls[0], depth) for depth in (5, 5, 6, 4, 4)] == [
         True, False, False, True, False,
@@ -95,7 +95,7 @@ def test_what_is_told_of_a_site_is_kept_unless_it_is_ones_own(pair: tuple[Worker
         with other.frontier.transaction():
             other.frontier.inbox.receive(one.exchange.others.me, [(number, pack(message))])
         query = "SELECT name, level FROM site"
-        return dict(other.frontier._file.db.execute(query).fetchall())[site]
+        return int(dict(other.frontier._file.db.execute(query).fetchall())[site])
 
     assert [level_of(theirs, level) for level in (UNPROVEN, PROVEN)] == [UNPROVEN, PROVEN]
     before = level_of(own, UNPROVEN)
