@@ -10,6 +10,7 @@ from lswc.frontier.exchange import outbox
 from lswc.frontier.exchange.messages import Links, Vouching, pack
 from lswc.frontier.exchange.neighbours import Neighbours
 from lswc.frontier.exchange.owners import PARTS, first, part_of
+from lswc.frontier.exchange.status import Status, encode
 from lswc.strategy import SEED, PageLanguage
 from lswc.strategy.families import PROVEN, UNPROVEN
 from tests.frontier.exchange.memory_post import MemoryPost
@@ -77,8 +78,12 @@ def test_a_link_that_was_sent_lately_is_sent_again_if_it_comes_by_a_shorter_way(
     assert is_sent(urls[0], 4), "but not for ever"
 
 
-def test_nothing_is_kept_by_a_worker_that_told_nothing() -> None:
-    assert Neighbours(1, first(1)).kept(2) == 0
+def test_only_what_a_worker_told_is_kept_for_good() -> None:
+    others = Neighbours(1, first(1))
+    assert others.kept(2) == 0
+    told = Status(2, "second", "run", 1, 1, (), {}, {}, {1: 7, 3: 9}, {})
+    others.hear({2: encode(told)}, 0.0)
+    assert (others.kept(2), others.kept(3)) == (7, 0)
 
 
 def test_what_is_told_of_a_site_is_kept_unless_it_is_ones_own(pair: tuple[Worker, Worker]) -> None:
