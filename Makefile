@@ -121,10 +121,11 @@ lock: $(VENV)/installed
 	$(VENV)/bin/uv pip compile --universal --quiet --no-annotate --no-header \
 		--python-version 3.11 --extra all --output-file requirements.lock pyproject.toml
 
-# How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200.
+# How many small changes of a room's code its tests notice: make mutants ROOM=strategy SAMPLE=200;
+# of one folder of it: ROOM=frontier PART=exchange.
 mutants: $(VENV)/mutmut redis
 	@test -n "$(ROOM)" || { echo "Name a room: make mutants ROOM=strategy" >&2; exit 2; }
-	$(VENV)/bin/python -m benchmarks.mutants $(ROOM) --sample $(SAMPLE) --seed $(SEED)
+	$(VENV)/bin/python -m benchmarks.mutants $(ROOM) $(if $(PART),--part $(PART)) --sample $(SAMPLE) --seed $(SEED)
 
 $(VENV)/mutmut: $(VENV)/installed
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[mutants]'

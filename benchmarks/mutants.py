@@ -53,14 +53,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
-GOALS = {"strategy": 85, "frontier": 85, "safety": 85, "guest": 85}
+GOALS = dict.fromkeys(
+    ("strategy", "frontier", "safety", "guest", "archive", "corpus", "crawl", "reading"), 85
+)
 """Percent of the mutants that the tests notice, by room."""
 
 GOAL = 75
 """The same, of any other room."""
-
-OTHER_FILES = {"frontier": "redis*.py"}
-"""Files of a room that a sample leaves out: what is in them is Lua, or talks to Lua."""
 
 NEAR = {
     "crawl": {
@@ -186,12 +185,13 @@ def _is_codec(node: cst.BaseString) -> bool:
         return False
 
 
-def sample(room: str, size: int, seed: int) -> list[Mutant]:
-    """Return mutants of a room, as many as are asked for (0: all), the same for the same seed."""
+def sample(room: str, size: int, seed: int, part: str = "") -> list[Mutant]:
+    """Return mutants of a room, as many as are asked for (0: all), the same for the same seed.
+
+    ``part`` is a folder of the room, if only those of it are wanted.
+    """
     ranked = []
-    for path in sorted((ROOT / "lswc" / room).rglob("*.py")):
-        if path.match(OTHER_FILES.get(room, "-")):
-            continue
+    for path in sorted((ROOT / "lswc" / room / part).rglob("*.py")):
         name = str(path.relative_to(ROOT))
         source = path.read_text("utf-8")
         module, changes, _, _ = file_mutation.create_mutations(name, source)
@@ -201,7 +201,7 @@ def sample(room: str, size: int, seed: int) -> list[Mutant]:
             if _decides(one) and one.original_node not in never:
                 ranked.append((rank, name, source, module, one))
     ranked.sort(key=lambda each: each[0])
-    print(f"{room}: {len(ranked)} mutants", flush=True)
+    print(f"{Path(room) / part}: {len(ranked)} mutants", flush=True)
     return [
         mutant
         for _, name, source, module, one in ranked[: size or None]
@@ -471,6 +471,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure a room; return the exit code."""
     parser = argparse.ArgumentParser(description="Mutation score of a room.")
     parser.add_argument("room", help="a folder of lswc, such as strategy")
+    parser.add_argument("--part", default="", help="a folder of the room: its mutants alone")
     parser.add_argument("--sample", type=int, default=200, help="how many mutants; 0: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--children", type=int, default=os.cpu_count() or 1)
@@ -478,10 +479,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if not (ROOT / "lswc" / given.room).is_dir() or not (ROOT / "tests" / given.room).is_dir():
         parser.error(f"no room is called {given.room}")
+    if not any((ROOT / "lswc" / given.room / given.part).rglob("*.py")):
+        parser.error(f"{given.room} has no part {given.part}")
     known = tomllib.loads(EQUIVALENT.read_text("utf-8"))["mutant"]
     for each in filter(_is_gone, known):
         print(f"{EQUIVALENT.name}: no line of {each['in']} is {each['was']!r} any more")
-    found = sample(given.room, given.sample, given.seed)
+    found = sample(given.room, given.sample, given.seed, given.part)
     chosen = [mutant for mutant in found if not is_equivalent(mutant, known)]
     for name in PRELOADED:
         importlib.import_module(name)
@@ -497,7 +500,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"\n{mutant.diff()}", flush=True)
             if number % 25 == 0:
                 print(f"\n[{number} of {len(chosen)}, {len(left)} survived]", flush=True)
-    return _say(given.room, len(chosen), len(found), left)
+    return _say(given.room, given.part, len(chosen), len(found), left)
 
 
 def _copy(tree: Path) -> Path:
@@ -516,12 +519,13 @@ def _tmp(tree: Path) -> Path:
     return tree.with_name(f"tmp{tree.name}")
 
 
-def _say(room: str, chosen: int, found: int, left: Sequence[Mutant]) -> int:
+def _say(room: str, part: str, chosen: int, found: int, left: Sequence[Mutant]) -> int:
     killed = chosen - len(left)
     low, high = interval(killed, chosen)
     goal = GOALS.get(room, GOAL)
+    score = f"{killed} of {chosen} mutants noticed, {100 * killed / chosen:.1f} %"
     print(
-        f"\n{room}: {killed} of {chosen} mutants noticed, {100 * killed / chosen:.1f} %"
+        f"\n{Path(room) / part}: {score}"
         f" (95 % interval {low:.0f} to {high:.0f}); goal {goal} %; {found - chosen} equivalent"
     )
     return int(100 * killed < goal * chosen)

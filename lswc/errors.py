@@ -28,6 +28,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from lswc.logins import without_logins
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -39,12 +41,15 @@ def repair(crawl: Path) -> str:
 
 
 class LswcError(Exception):
-    """What lswc raises on purpose; the message says what to do.
+    """What lswc raises on purpose; the message says what to do, and names no login of a URL.
 
     ``exit_code`` is that of a command which it ends.
     """
 
     exit_code: ClassVar[int] = 1
+
+    def __str__(self) -> str:
+        return without_logins(super().__str__())
 
 
 class ConfigError(LswcError):

@@ -104,6 +104,16 @@ def test_commands_and_their_options_exist(page: Path) -> None:
         assert given <= options_of(command) | {"--help", "--version"}, (command, rest)
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_tests_and_benchmarks_that_are_named_exist(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:tests|benchmarks)/[\w/.-]*)`", text))
+    assert not {path for path in named if not (ROOT / path).exists()}
+    modules = set(re.findall(r"python -m ((?:tests|benchmarks)[\w.]*\w)", text))
+    files = {ROOT / f"{name.replace('.', '/')}.py" for name in modules}
+    assert not {path for path in files if not path.exists()}
+
+
 MODULES = sorted(p for room in ("lswc", "benchmarks") for p in (ROOT / room).rglob("*.py"))
 QUESTION = re.compile(r"(?:Wh(?:at|en|ere|ether|ich|o|y)|How|If|That)\b")
 

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "lswc"
 
 ROOT = {
     "errors",
+    "logins",
     "mishaps",
     "outcomes",
     "urls",

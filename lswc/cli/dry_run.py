@@ -24,6 +24,7 @@ from lswc.frontier import FRONTIER_FILE, MEMORY, open_frontier
 from lswc.frontier.rules.visit import Visit
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import at_start
+from lswc.logins import without_logins
 from lswc.outcomes import Outcome
 from lswc.plurals import numbered
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 FIRST = 20
 """URLs that are shown."""
 
-_LOGIN = re.compile("//[^/@]*@")
+_SECRET = re.compile(r"PASS|SECRET|TOKEN|\AREDIS_PARAMS\Z")
 
 
 def show(
@@ -108,7 +109,7 @@ def _rows(
         is_internal = name in _INTERNAL or isinstance(value, BaseSettings)  # components by name
         if is_internal or (origin == DEFAULT and not details):
             continue
-        yield name, _written(value), origin
+        yield name, "(not shown)" if value and _SECRET.search(name) else _written(value), origin
 
 
 _OF_PROJECT = SETTINGS_PRIORITIES["project"]
@@ -142,8 +143,8 @@ def _priority(settings: BaseSettings, name: str) -> int:
 
 def _written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return " ".join(map(str, value))
-    return _LOGIN.sub("//", str(value))
+        return without_logins(" ".join(map(str, value)))
+    return without_logins(str(value))
 
 
 def _first(crawl: Crawl, settings: BaseSettings) -> tuple[list[str], dict[str, str]]:

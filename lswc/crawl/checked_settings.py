@@ -91,13 +91,16 @@ def check(settings: BaseSettings) -> None:
 
 def unknown(settings: BaseSettings) -> list[str]:
     """Return the settings given for this crawl that nothing is known to read."""
-    known = _of_scrapy().keys() | _own().keys()
+    known = _of_scrapy().keys() | _own().keys() | _OF_SCRAPY_REDIS
     return [
         name
         for name in settings
         if name not in known
         and (name.startswith("LSWC_") or (settings.getpriority(name) or 0) >= crawl_file.PRIORITY)
     ]
+
+
+_OF_SCRAPY_REDIS = {"REDIS_PARAMS", "REDIS_START_URLS_KEY"}  # which lswc.crawl.workers reads
 
 
 def _own() -> dict[str, object]:

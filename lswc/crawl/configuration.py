@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -30,6 +29,7 @@ from lswc.frontier.rules.visit import Offer
 from lswc.guest.politeness import Politeness
 from lswc.language import registry
 from lswc.language.registry import Wanted, wanted
+from lswc.logins import without_logins
 from lswc.outcomes import Outcome
 from lswc.reading.browser.installed import chromium
 from lswc.reading.browser.messages import Settings as BrowserSettings
@@ -240,7 +240,7 @@ class Crawl:
             "http-header-user-agent": settings.get("USER_AGENT"),
             **{name: settings.get(name) for name in [*names, *_DESCRIBED] if name not in _PRIVATE},
             **{name: settings.get(name) for name in _chosen(settings) if name not in _PRIVATE},
-            "LSWC_EXPERIENCE": _LOGIN.sub("//", settings.get("LSWC_EXPERIENCE") or ""),
+            "LSWC_EXPERIENCE": without_logins(settings.get("LSWC_EXPERIENCE") or ""),
             "LSWC_RECRAWL": [str(path.resolve()) for path in self.earlier],
             "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
             "LSWC_MAX_SERVER_BYTES": self.quotas.server.bytes,
@@ -274,7 +274,6 @@ _JUDGE = (
     "LSWC_ROBOTS_META", "LSWC_OPT_OUT",
 )  # fmt: skip
 _DESCRIBED = ("DOWNLOAD_DELAY", "CONCURRENT_REQUESTS", "DEPTH_LIMIT", "URLLENGTH_LIMIT")
-_LOGIN = re.compile("//[^/]*@")
 _PRIVATE = {
     "LSWC_FRONTIER",
     "LSWC_CRAWL",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import version
@@ -31,6 +32,7 @@ from lswc.frontier.rules.experience import check_source
 from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control.redis_store import InMail
 from lswc.guest.shared_slots import SharedSlots
+from lswc.logins import without_logins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -99,9 +101,12 @@ def connect(settings: BaseSettings, name: str) -> Post:
             )
         return Post(get_redis(**params, url=store), name)
     except (ValueError, IndexError) as error:
-        raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {error}") from error
+        # What is said of a port may be a part of the password.
+        why = _ODD_LOGIN if re.search("//.*[/?#].*@", store) else error
+        raise ConfigError(f"LSWC_FRONTIER or REDIS_PARAMS doesn't name a Redis: {why}") from None
 
 
+_ODD_LOGIN = "what isn't a letter or digit in its login is percent-encoded, as / is by %2F"
 _OF_CLUSTER = (
     "password", "username", "socket_timeout", "socket_connect_timeout", "ssl", "ssl_ca_certs",
     "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname", "decode_responses",
@@ -116,7 +121,7 @@ def _addresses(store: str) -> list[tuple[str, int]]:
         name, _, port = host.rpartition(":")
         found.append((name or port, int(port) if name else 6379))
     if not found:
-        raise ValueError(f"{store!r} names no host")
+        raise ValueError(f"{without_logins(store)!r} names no host")
     return found
 
 

@@ -41,7 +41,7 @@ for i, key in ipairs(KEYS) do
 end
 for i, key in ipairs(KEYS) do
   redis.call('ZADD', key, now + ARGV[1], ARGV[2 * i])
-  redis.call('PEXPIRE', key, 2 * ARGV[1])
+  if redis.call('PTTL', key) < 2 * ARGV[1] then redis.call('PEXPIRE', key, 2 * ARGV[1]) end
 end
 return { 0, 0 }
 """
@@ -50,7 +50,9 @@ _KEEP = """
 local now = redis.call('TIME')
 now = now[1] * 1000 + math.floor(now[2] / 1000)
 for i, key in ipairs(KEYS) do
-  redis.call('ZADD', key, 'XX', now + ARGV[2 * i], ARGV[2 * i - 1])
+  local left = ARGV[2 * i]
+  redis.call('ZADD', key, 'XX', now + left, ARGV[2 * i - 1])
+  if redis.call('PTTL', key) < 2 * left then redis.call('PEXPIRE', key, 2 * left) end
 end
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -61,6 +62,20 @@ def test_counters_that_count_otherwise_are_named(crawl: Path) -> None:
         text = text.replace('"status 404":3', '"status 404":7')
         db.execute("UPDATE tally SET counts = ?", (text,))
     assert faults(crawl) == {("counters", "missing"): 4}
+
+
+def test_a_summary_that_counts_what_was_taken_back_is_told_and_moved_aside(crawl: Path) -> None:
+    summary = crawl / "summary.json"
+    counts = {"status 404": 3, "timeout": 99}  # what may be tried again counts for nothing
+    summary.write_text(json.dumps({"finished": counts}))
+    assert not faults(crawl)
+    repair(crawl)
+    assert summary.exists()
+    summary.write_text(json.dumps({"finished": counts | {"status 410": 2}}))
+    assert faults(crawl) == {("summary.json", "unknown"): 2}
+    repair(crawl)
+    assert not summary.exists()
+    assert check(crawl).agrees
 
 
 def test_an_older_frontier_is_refused_with_the_command_that_helps(tmp_path: Path) -> None:

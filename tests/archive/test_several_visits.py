@@ -16,6 +16,7 @@ from lswc.frontier.rules.visit import Attempt, Exchange, Visit
 from tests.archive.test_visits import _record, visits
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
 A, SECURE = "http://a/", "https://a/"
@@ -26,17 +27,21 @@ def faults(
     *made: tuple[int, str, str],
     finished: str = A,
     elsewhere: list[str] | None = None,
+    unrecorded: Collection[int] = (),
 ) -> dict[tuple[str, str], int]:
-    """Return the faults of files with these visits of a page: number, outcome, URL."""
+    """Return the faults of files with these visits of a page: number, outcome, URL.
+
+    Those at the places ``unrecorded`` stand in the log and have no record.
+    """
     archive = Archive(folder, "th", "all", FileSizes(warc=1e9, part=0), {}, {})
     lease = next(visits(b"")).lease
-    for number, outcome, url in made:
+    for place, (number, outcome, url) in enumerate(made):
         head = bytearray(b"HTTP/1.1 200\r\n\r\n")
         exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", head, [b"%d" % number])
         attempt = Attempt(url, datetime.now(UTC), 200, exchange=exchange)
         visit = Visit(msgspec.structs.replace(lease, visits=number - 1), url=url, outcome=outcome)
         visit.attempts = [attempt]
-        if outcome == "html":
+        if outcome == "html" and place not in unrecorded:
             visit.record = replace(_record(url), visit=number, change="changed")
         archive.store(visit)
     archive.close(whole=True)
@@ -70,6 +75,12 @@ def test_a_visit_that_is_missing_or_twice_is_told(
 ) -> None:
     found = faults(tmp_path, *((number, "html", A) for number in numbers))
     assert found["pages.jsonl", fault] == 1
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_visit_that_is_in_the_log_alone_twice_is_told(tmp_path: Path, number: int) -> None:
+    made = [(visit, "html", A) for visit in (1, 2, 3, number)]
+    assert faults(tmp_path, *made, unrecorded=[3]) == {("log", "double"): 1}
 
 
 @pytest.mark.parametrize("moved", [A, SECURE])

@@ -168,6 +168,18 @@ def test_a_version_without_a_new_paragraph_has_no_row(tmp_path: Path) -> None:
     assert short(rows([folder], tmp_path / "out", LATEST)[0]) == [("a", 2, said(shorter))]
 
 
+def test_a_version_is_compared_with_the_one_just_before(tmp_path: Path) -> None:
+    """What came with the second visit isn't new at the third; what had gone meanwhile is."""
+    contents = {1: FIRST, 2: SECOND, 3: SECOND + text(5, 1), 4: THIRD, 5: THIRD + text(5, 1)}
+    pages = [
+        page("a", response(content.encode()), about=again(visit, "changed") if visit > 1 else "")
+        for visit, content in contents.items()
+    ]
+    found, _ = rows([crawl(tmp_path / "crawl", pages)], tmp_path / "out", DIFF)
+    new = [FIRST, text(2, 2), text(5, 1), THIRD, text(5, 1)]
+    assert short(found) == [("a", visit, said(one)) for visit, one in enumerate(new, 1)]
+
+
 @pytest.mark.parametrize("versions", VERSIONS)
 def test_who_opts_out_later_is_left_out_with_all_that_was_before(
     tmp_path: Path, versions: str

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.run_settings import SETTINGS
 from lswc.corpus import parts, stored_pages, writing
 from lswc.corpus.minhash import Clusters
 from lswc.corpus.parts import PARTS
@@ -179,6 +180,32 @@ def test_what_was_read_is_kept_and_the_same_command_goes_on(
     assert len(made) == 1
     assert len(read(out)) == 3
     assert PARTS not in names(out)
+
+
+def test_what_was_read_is_not_kept_if_its_crawl_is_run_otherwise_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = [
+        crawl(tmp_path / str(n), [page(str(n), response(text(n).encode()))]) for n in range(2)
+    ]
+    make, made = parts.make, list[str]()
+
+    def noted(part: parts.Part, *more: Any) -> None:
+        made.append(part.crawl)
+        make(part, *more)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parts, "make", noted)
+    monkeypatch.setattr(parts, "versions_of", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write(workers, tmp_path / "out")
+    settings = workers[1] / SETTINGS
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"LSWC_MIN_SHARE": 0.5}))
+    with pytest.raises(KeyboardInterrupt):
+        write(workers, tmp_path / "out")
+    assert made == [*map(str, workers), str(workers[1])]
 
 
 @pytest.mark.parametrize("at", ["parts", "rows", "shards", "manifest"])

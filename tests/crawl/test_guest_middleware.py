@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy.exceptions import DownloadTimeoutError
+from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutError
 from scrapy.http import Request, Response
 
 from lswc.crawl.guest_middleware import GuestMiddleware, RetryMiddleware
@@ -156,6 +156,36 @@ def test_a_page_is_tried_again_while_its_server_fails_to_say_what_may_be_asked_f
         else:
             with pytest.raises(Refused, match=Outcome.ROBOTS_UNAVAILABLE):
                 run(middleware.process_request(asked.asked))
+
+
+@pytest.mark.parametrize(
+    ("url", "twin"),
+    [
+        ("http://a.example/b?c", "https://a.example/b?c"),
+        ("http://a.example:80/b", "https://a.example/b"),
+        ("http://a.example:8080/b", None),
+        ("https://a.example/b", None),
+        ("http://a.example:443/b", None),
+    ],
+)
+def test_a_page_is_asked_for_by_https_where_nothing_answers_the_port_of_http(
+    tmp_path: Path, url: str, twin: str | None
+) -> None:
+    with SetUp(tmp_path, url, RETRY_TIMES=0) as asked:
+        visit = asked.visit()
+        request, middleware = asked.request(visit), RetryMiddleware.from_crawler(asked.crawler)
+        assert middleware.process_exception(request, DownloadTimeoutError()) is None
+        again = middleware.process_exception(request, DownloadConnectionRefusedError())
+        assert (again and again.url) == twin
+        assert visit.url == (twin or request.url)
+
+
+def test_a_proxy_that_refuses_says_nothing_of_a_server(tmp_path: Path) -> None:
+    with SetUp(tmp_path, RETRY_TIMES=0) as asked:
+        request = asked.request(asked.visit())
+        request.meta["proxy"] = "http://127.0.0.1:9"
+        middleware = RetryMiddleware.from_crawler(asked.crawler)
+        assert middleware.process_exception(request, DownloadConnectionRefusedError()) is None
 
 
 @pytest.mark.parametrize(("address", "heard"), [(ip_address("192.0.2.1"), 1), (None, 0)])

@@ -90,6 +90,18 @@ def test_a_second_proven_site_proves_and_an_unproven_one_does_not(store: Open) -
         assert family_of(frontier, "d.com") == "a.com"
 
 
+def test_a_site_of_a_seed_proves_alone(store: Open) -> None:
+    with store(QUARTER) as frontier:
+        grown(frontier)  # nobody who counts vouches for d.com and e.com
+        seeds(frontier, "later.com/")
+        while (lease := frontier.lease(0)) and lease.server != "later.com":
+            frontier.commit(ended(lease, "html"))
+        assert lease is not None
+        frontier.commit(ended(lease, "html", relevant=True, offers=offers("d.com/2")))
+        assert family_of(frontier, "d.com") == ""
+        assert family_of(frontier, "e.com") == "a.com"
+
+
 def test_the_support_of_a_site_is_counted_and_a_strategy_is_asked_again(store: Open) -> None:
     with store(Terms(), "tests.strategy.own_rules:supported_first") as frontier:
         seeds(frontier, "seed.com/", *(f"s{n}.com/" for n in range(6)))

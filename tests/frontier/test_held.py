@@ -258,6 +258,18 @@ def test_a_site_that_answers_nothing_is_visited_ever_more_seldom(
     assert len(crawl.visits(DAY, DAY / 48)) > 10
 
 
+def test_a_page_that_was_missed_is_looked_for_though_the_clock_went_back(
+    begin: Callable[..., Crawl],
+) -> None:
+    crawl = begin(24.0)
+    crawl.begin("http://a/1")
+    crawl.now += DAY
+    crawl.jumped = 2_000 * DAY
+    crawl.end(crawl.lease(), outcome="timeout", relevant=None)
+    crawl.jumped = 0.0
+    assert crawl.visits(2 * DAY, DAY / 24)
+
+
 @pytest.mark.parametrize(("brought", "reason"), [
     ({"relevant": False}, "irrelevant"),
     ({"outcome": "noindex", "relevant": None}, "not kept"),

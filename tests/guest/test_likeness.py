@@ -29,6 +29,7 @@ from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage
 from lswc.urls import parse
 from tests.guest.world import World
+from tests.scenarios.site import BRAKE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -307,7 +308,9 @@ def test_domains_with_a_common_error_page_are_no_less_doubted_than_others(same: 
         assert of.network.paused
         of.now_said = lambda url: of.signs.get(url.href, 0)
         await of.rest(SOON)
-        await asyncio.sleep(0.01)
+        async with asyncio.timeout(BRAKE):
+            while not of.back:
+                await asyncio.sleep(0)
         await of.settle()
         assert sorted(of.back) == [*range(200, 200 + same)]
 

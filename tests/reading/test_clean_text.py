@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from lswc.language import Identifier, registry
 from lswc.reading.main_text.clean_text import NO_TEXT, of_document, of_page
 from lswc.reading.page import PageReader
@@ -31,6 +34,19 @@ def test_the_same_paragraph_is_the_same_wherever_it_stands() -> None:
     other = of_page(page(ENGLISH * 3, THAI * 3), "http://b.example/", ["th"]).paragraphs
     assert one == other
     assert one != of_page(page(THAI * 4), URL, ["th"]).paragraphs
+
+
+def test_a_paragraph_is_of_the_language_that_most_of_it_is_in() -> None:
+    for text, code in ((ENGLISH * 6 + THAI[:20], "en"), (THAI * 6 + ENGLISH[:20], "th")):
+        found = {one for one in ("en", "th") if of_page(page(text), URL, [one]).paragraphs}
+        assert found == {code}
+
+
+@given(st.text("กขคabc ", min_size=1))
+def test_what_stands_for_a_paragraph_fits_a_file_of_sqlite(text: str) -> None:
+    for name, letters in of_document(f"{THAI}{text}", ["th"]).paragraphs:
+        assert -(2**63) <= name < 2**63
+        assert letters > 0
 
 
 def test_lines_of_a_document_are_paragraphs() -> None:

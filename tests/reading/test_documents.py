@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from lswc.reading.documents import packed, pdf, read, separate_process
+from lswc.reading.documents import deadline, packed, read, separate_process
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
@@ -412,12 +412,32 @@ def test_of_a_long_pdf_the_pages_are_read_that_fit(
     monkeypatch: pytest.MonkeyPatch, clock: str
 ) -> None:
     ticks = itertools.count(step=1 if clock == "process_time" else 4)
-    monkeypatch.setattr(pdf, clock, lambda: next(ticks))
+    monkeypatch.setattr(deadline, clock, lambda: next(ticks))
     body = made.pdf([["a" * 40]] * 9)
     text = read(Kind.PDF, body, "", Most(seconds=5))
     assert (text.text, text.is_cut) == ("\n".join(["a" * 40] * 5), True)
     whole = read(Kind.PDF, body, "", Most(seconds=9))
     assert (whole.text.count("\n"), whole.is_cut) == (8, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (Kind.EPUB, made.epub(*["a"] * 90)),
+        (Kind.POWERPOINT, made.pptx(*["a"] * 90)),
+        (Kind.PDF, made.pdf([["a"]] * 90)),
+    ],
+)
+def test_time_that_others_take_of_the_machine_costs_a_document_nothing(
+    monkeypatch: pytest.MonkeyPatch, kind: Kind, body: bytes
+) -> None:
+    now = itertools.chain([0.0], itertools.repeat(15.0))
+    monkeypatch.setattr(deadline, "monotonic", now.__next__)
+    whole = of(kind, body)
+    assert (whole.text.count("a"), whole.is_cut) == (90, False)
+    now = itertools.chain([0.0], itertools.repeat(900.0))
+    monkeypatch.setattr(deadline, "monotonic", now.__next__)
+    assert of(kind, body).text.count("a") < 90, "but it ends"
 
 
 def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from lswc.reading.documents import old_excel, read
+from lswc.reading.documents import deadline, read
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind, kind_of
@@ -42,7 +42,7 @@ def test_no_more_is_taken_than_asked() -> None:
 
 
 def test_sheets_are_read_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(old_excel, "monotonic", iter(range(0, 1_000, 4)).__next__)
+    monkeypatch.setattr(deadline, "process_time", iter(range(0, 1_000, 4)).__next__)
     found = read(Kind.EXCEL, workbook({str(n): [(0, 0, str(n))] for n in range(9)}), "", Most())
     assert (found.text.split(), found.is_cut) == (["0"], True)
 

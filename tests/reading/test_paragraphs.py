@@ -195,3 +195,22 @@ def test_a_long_table_is_read_whole() -> None:
     page = f"<article><p>{LAO}</p><table>{rows}</table><p>{LAO}</p></article>"
     found = read(page, URL).paragraphs
     assert [one.text for one in found[1:-1]] == [f"ແຂວງ | {n}" for n in range(10_000)]
+
+
+@pytest.mark.parametrize(
+    ("around", "times", "is_aside", "is_linked"),
+    [
+        ("{}", 4, False, False),
+        ("<a href=x><div>{}</div></a>", 4, True, False),
+        ("<a href=x><div>{}</div></a>", 1, False, True),
+        ("<a href=x><div><h2>{}</h2></div></a>", 4, False, True),
+        ("<a href=x>{}</a>", 4, False, True),
+    ],
+)
+def test_long_text_with_a_link_around_its_block_is_an_articles_first_lines(
+    around: str, times: int, is_aside: bool, is_linked: bool
+) -> None:
+    text = LAO * times if times > 1 else LAO[:60]
+    html = f"<main>{TEXT}{around.format(text)}</main>"
+    (found,) = (one for one in read(html, URL).blocks if one.text == text)
+    assert (found.is_aside, found.linked > 0) == (is_aside, is_linked)

@@ -14,6 +14,7 @@ from lswc.reading.page import PageReader
 from lswc.reading.requisites import (
     MAX_DEPTH,
     Needed,
+    Place,
     Requisite,
     RequisiteReader,
     of_document,
@@ -313,6 +314,20 @@ def test_what_a_requisite_needs_itself_ends() -> None:
 )
 def test_what_may_need_more_itself_is_read(content_type: str, body: bytes, may: bool) -> None:
     assert RequisiteReader.reads(body, content_type) is may
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_the_longest_name_of_an_import_map_wins(turn: int) -> None:
+    """HTML Standard §8.1.6.2: a whole name before all folders, then the longest folder."""
+    names = ("a/", "a/b/", "a/b/c/", "a/b/whole.js", "b/")
+    place = Place(
+        PAGE, tuple((name, f"http://{n}.example/") for n, name in enumerate(names))[::turn]
+    )
+    script = "import 'a/x.js'; import 'a/b/x.js'; import 'a/b/c/d/x.js'; import 'a/b/whole.js'"
+    assert {one.url for one in of_script(script, PAGE, place)} == {
+        "http://0.example/x.js", "http://1.example/x.js", "http://2.example/d/x.js",
+        "http://3.example/",
+    }  # fmt: skip
 
 
 def test_an_image_that_is_preloaded_has_candidates() -> None:

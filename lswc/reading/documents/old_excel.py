@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from time import monotonic
 from typing import TYPE_CHECKING
 
-from lswc.reading.documents.packed import PARTS, SECONDS
+from lswc.reading.documents.deadline import Deadline
+from lswc.reading.documents.packed import PARTS
 from lswc.reading.documents.text import Text
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def read(body: bytes, most: Most) -> Text:
 
 def _take(book: Book, lines: list[str], most: int) -> bool:
     """Take the texts of a book's cells; return whether these aren't all."""
-    size, end = 0, monotonic() + SECONDS
+    size, deadline = 0, Deadline()
     for number in range(book.nsheets):
-        if number >= PARTS or monotonic() > end:
+        if number >= PARTS or deadline.is_over:
             return True
         for line in _texts(book, number):
             lines.append(line)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import zlib
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import IO, TYPE_CHECKING, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from lxml import etree
+
+from lswc.reading.documents.deadline import Deadline
 
 if TYPE_CHECKING:
     import re
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 MAX_UNPACKED = 50_000_000
 """Bytes of a document that are unpacked."""
-
-SECONDS = 5.0
-"""After so many no more of a document is read."""
 
 PARTS = 2_000
 """Slides, or sheets, of which something is read."""
@@ -69,7 +67,7 @@ class Budget:
     """
 
     left: int = field(default_factory=lambda: MAX_UNPACKED)
-    end: float = field(default_factory=lambda: monotonic() + SECONDS)
+    deadline: Deadline = field(default_factory=Deadline)
     is_within: bool = False
 
     def pieces(self, part: IO[bytes]) -> Iterator[bytes]:
@@ -81,7 +79,7 @@ class Budget:
     @property
     def is_used(self) -> bool:
         """Whether no more may be read."""
-        return self.left <= 0 or monotonic() >= self.end
+        return self.left <= 0 or self.deadline.is_over
 
 
 class Packed(NamedTuple):

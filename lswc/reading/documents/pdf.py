@@ -6,10 +6,10 @@ import ctypes
 import re
 from contextlib import suppress
 from itertools import islice
-from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from lswc.reading.documents.deadline import Deadline
 from lswc.reading.documents.spelling import WEIGHT, forbidden
 from lswc.reading.documents.text import Reference, Text, legible
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from lswc.reading.documents.text import Most
 
-_PATIENCE = 4  # times the seconds of CPU, where others use the machine too
 _PAGES = 2_000
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text
 _SAMPLE = 200  # glyphs of a page
@@ -75,10 +74,10 @@ def _document(document: PdfDocument, most: Most) -> Text:
     with suppress(PdfiumError):  # then the page is read without what its fields hold
         document.init_forms()
     size, unread, shown, sure, read = 0, 0, 0, 0, 0
-    end, latest = process_time() + most.seconds, monotonic() + _PATIENCE * most.seconds
+    deadline = Deadline(most.seconds)
     number = len(document)
     for index in range(min(number, _PAGES)):
-        if size > most.text or process_time() > end or monotonic() > latest:
+        if size > most.text or deadline.is_over:
             break
         page = _page(document, index, most.links + 1)
         texts += (paragraphs(page.text), page.filled)

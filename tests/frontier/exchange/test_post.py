@@ -43,6 +43,14 @@ def test_people_see_what_a_worker_told(post: Post | MemoryPost) -> None:
     assert post.alive([7, 8]) == set()
 
 
+def test_a_delivery_brings_the_table_and_what_all_told(post: Post | MemoryPost) -> None:
+    assert post.begin(b"crawl", TABLE)
+    post.deliver(parcel(worker=8, status=b"other"))
+    mail = post.deliver(parcel())
+    assert (mail.crawl, mail.owners) == (b"crawl", TABLE)
+    assert mail.statuses == {7: b"status", 8: b"other"}
+
+
 def test_a_course_is_bounded(redis_server: RedisServer) -> None:
     redis_server.empty()
     post = Post(Redis(port=redis_server.port), "th")
