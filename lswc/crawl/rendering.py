@@ -247,7 +247,6 @@ class Rendering:
             finally:
                 self._under_way.discard(visit.lease.token)
         is_chosen = visit.lease.token in self._chosen
-        self._chosen.discard(visit.lease.token)
         if reading.is_empty and outcome == RENDERED:
             outcome = Outcome.STILL_EMPTY
         visit.tally[SHELLS, CHOSEN if is_chosen and outcome == RENDERED else outcome] += 1
@@ -265,9 +264,12 @@ class Rendering:
     ) -> tuple[str, PageReading]:
         """Show a page and read it; return how that ended, and what it says."""
         try:
-            rendered = await self._shown(browser, visit, response)
+            rendered, cookie = await self._shown(browser, visit, response)
         except Unshown as error:
-            self._budget.vain(_site(visit), failed=True)
+            if visit.lease.token in self._chosen:
+                self._chosen.discard(visit.lease.token)
+            else:
+                self._budget.vain(_site(visit), failed=True)
             return error.outcome, shell
         if not visit.attempts:
             return Outcome.LOST, shell
@@ -283,10 +285,16 @@ class Rendering:
         except PageError as error:
             logger.error("%s is read as it was sent: %s", visit.url, error)
             reading = None
-        return RENDERED, shell if reading is None else _with_routes(reading, routes)
+        if reading is None:
+            return RENDERED, shell
+        if cookie and not reading.is_empty:
+            self._let_in(visit, cookie)
+        return RENDERED, _with_routes(reading, routes)
 
-    async def _shown(self, browser: Browser, visit: Visit, response: Response) -> Rendered:
-        """Show a page. Raises Unshown."""
+    async def _shown(
+        self, browser: Browser, visit: Visit, response: Response
+    ) -> tuple[Rendered, str]:
+        """Show a page; return it, and the cookie that it wanted to be let in. Raises Unshown."""
         largest = self._settings.largest if self._settings else 0
         needs = Needs(
             visit, self.refusal_of_file, self._headers, self._scripts, largest, self._download
@@ -307,11 +315,9 @@ class Rendering:
         if shown.explored:
             self._budget.explored(home, shown.explored - 1)
         visit.tally["browser", "CPU ms"] += int(1_000 * shown.cpu)
-        if shown.cookie:
-            self._let_in(visit, shown.cookie)
         # A page can give itself another URL of its server, or one that nothing is relative to.
         url = shown.url if shown.url.startswith("http") else response.url
-        return Rendered(html, url, shown.led_to)
+        return Rendered(html, url, shown.led_to), shown.cookie
 
     def _let_in(self, visit: Visit, cookie: str) -> None:
         """Learn the cookie that a script set and a page came with: others need no browser then."""
@@ -323,7 +329,9 @@ class Rendering:
 
     def took(self, visit: Visit, *, is_new: bool) -> None:
         """Take notice of a page that was shown: whether it is relevant, and like no other."""
-        if is_new:
+        if visit.lease.token in self._chosen:
+            self._chosen.discard(visit.lease.token)
+        elif is_new:
             self._budget.brought(_site(visit))
         else:
             self._budget.vain(_site(visit))

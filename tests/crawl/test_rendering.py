@@ -12,6 +12,8 @@ import pytest
 from scrapy.http import Request, Response
 
 from lswc.crawl import rendering as rendering_of_pages
+from lswc.crawl.browser_budget import AT_FIRST
+from lswc.crawl.checked_settings import BrowserPages
 from lswc.crawl.guest_middleware import GuestMiddleware
 from lswc.crawl.rendering import WAITING, Needs, Scripts
 from lswc.crawl.requests import RENDERING, headers_of
@@ -273,3 +275,33 @@ def test_a_site_that_brings_nothing_is_left(with_browser: SetUp) -> None:
         parts.rendering.took(visit, is_new=False)
         unshown.append(visit.unshown)
     assert unshown == [""] * tries + [Outcome.RENDERED_ENOUGH]
+
+
+def test_pages_that_are_shown_by_choice_cost_none_that_need_it(
+    with_browser: SetUp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendering, visit = with_browser.parts.rendering, with_browser.visit()
+    monkeypatch.setattr(rendering, "_pages", BrowserPages(1.0, (), 0.0, 1))
+    for _ in range(AT_FIRST + 5):
+        visit.attempts = [Attempt(PAGE, datetime.now(UTC))]
+        assert rendering.chooses(visit, URL, is_relevant=True)
+        read(with_browser, visit)
+        rendering.took(visit, is_new=False)
+    visit.unshown = ""
+    read(with_browser, visit)
+    assert not visit.unshown
+
+
+@pytest.mark.parametrize(("shows", "learned"), [(b"<p>text</p>" * 50, True), (SHELL, False)])
+def test_a_cookie_is_learned_only_if_it_let_in(
+    with_browser: SetUp, monkeypatch: pytest.MonkeyPatch, shows: bytes, learned: bool
+) -> None:
+    async def render(*_: object) -> tuple[bytes, Shown]:
+        return shows, Shown(PAGE, (), {}, cookie="seen=1; of=2")
+
+    monkeypatch.setattr(Shows, "render", render)
+    read(with_browser, with_browser.visit())
+    walls = with_browser.parts.walls
+    assert walls is not None
+    sent = walls.cookies.jars.get("a.example")
+    assert (sent is not None and sent.header(PAGE) == "seen=1; of=2") == learned

@@ -327,7 +327,7 @@ class OnePage:
                 if anew > WAYS:
                     break
                 self._is_held = False
-                self._opened -= 1
+                self._opened = 0
                 await self._open_page(page, until)
                 if self._look.text <= EMPTY or not number < await self._ways():
                     break
