@@ -43,11 +43,16 @@ class Budget:
 
     def allows(self, site: str, read: int, under_way: int) -> bool:
         """Tell whether a page is shown: ``read`` were, ``under_way`` are being shown of others."""
+        if self.is_proven(site):
+            return True
         known = self._sites.get(site) or _Site()
         is_worth_it = known.vain < self._tries + known.brought
-        return is_worth_it and (
-            known.brought > known.vain or self._vain + under_way < AT_FIRST + self._share * read
-        )
+        return is_worth_it and self._vain + under_way < AT_FIRST + self._share * read
+
+    def is_proven(self, site: str) -> bool:
+        """Tell whether most pages of a site that were shown brought something."""
+        known = self._sites.get(site)
+        return known is not None and known.brought > known.vain
 
     def explores(self, site: str) -> bool:
         """Tell whether buttons of the site's pages are still asked where they lead."""

@@ -55,6 +55,9 @@ logger = logging.getLogger(__name__)
 WAITING = 16
 """Pages that may wait for the browser: more would leave a crawl no connection for others."""
 
+OF_PROVEN = 100
+"""Pages of a site that brought pages, which are asked for again at a time."""
+
 HELD = 32_000_000
 """Bytes of scripts that are kept for further pages."""
 
@@ -339,21 +342,25 @@ class Rendering:
     def wanted(self) -> Callable[[str, int], bool] | None:
         """Return which of the pages that weren't shown may be now; None if none can.
 
-        So many of them as can be shown until this is asked again.
+        Some of each site that brought pages, and one of each of a few others.
         """
         left = WAITING // 2 - len(self._under_way)
         if self._browser is None or left <= 0:
             return None
-        read, taken = self._readers.pages - self._read_again, Counter[str]()
+        read = self._readers.pages - self._read_again
+        proven, others = Counter[str](), set[str]()
 
         def may(address: str, depth: int) -> bool:
             url = parse(address)
-            if url is None or taken.total() >= left:
+            home = "" if url is None else site(url.hostname)
+            if self._budget.is_proven(home):  # its server is asked for one at a time
+                proven[home] += 1
+                return proven[home] <= OF_PROVEN
+            if not home or home in others or len(others) >= left:
                 return False
-            home = site(url.hostname)
-            if taken[home] or not self._budget.allows(home, read, taken.total()):
+            if not self._budget.allows(home, read, len(others)):
                 return False
-            taken[home] += 1
+            others.add(home)
             return True
 
         return may

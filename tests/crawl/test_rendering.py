@@ -15,7 +15,7 @@ from lswc.crawl import rendering as rendering_of_pages
 from lswc.crawl.browser_budget import AT_FIRST
 from lswc.crawl.checked_settings import BrowserPages
 from lswc.crawl.guest_middleware import GuestMiddleware
-from lswc.crawl.rendering import WAITING, Needs, Scripts
+from lswc.crawl.rendering import OF_PROVEN, WAITING, Needs, Scripts
 from lswc.crawl.requests import RENDERING, headers_of
 from lswc.crawl.transport.refused import Refused
 from lswc.errors import ConfigError
@@ -264,6 +264,17 @@ def test_pages_that_were_left_may_be_shown_once_there_is_room_and_one_of_a_site(
     assert may is not None
     asked = [f"http://{host}.example/{path}" for host in "abcdefghijk" for path in "12"]
     assert [url for url in asked if may(url, 0)] == asked[:WAITING:2]
+
+
+def test_many_pages_of_a_site_that_brought_some_are_asked_for_again(with_browser: SetUp) -> None:
+    rendering, visit = with_browser.parts.rendering, with_browser.visit()
+    read(with_browser, visit)
+    rendering.took(visit, is_new=True)
+    may = rendering.wanted()
+    assert may is not None
+    asked = [may(f"http://a.example/{number}", 0) for number in range(OF_PROVEN + 5)]
+    assert asked == [True] * OF_PROVEN + [False] * 5
+    assert may("http://b.example/", 0)
 
 
 def test_a_site_that_brings_nothing_is_left(with_browser: SetUp) -> None:
