@@ -70,6 +70,12 @@ RENDERED = "rendered"
 CHOSEN = "chosen, rendered"
 """The name among these of pages that aren't empty, and were shown as LSWC_BROWSER_PAGES says."""
 
+OTHERWISE = "other text in browser"
+"""Name of the count of pages that have a text, and show quite another one in the browser."""
+
+UNLIKE = 16
+"""Bits by which the simhashes of two texts of 64 bits differ that have little in common."""
+
 NOT_GIVEN = "not given to browser"
 """Kind of the counts of what such pages asked for and didn't get, by the reason."""
 
@@ -290,6 +296,8 @@ class Rendering:
             reading = None
         if reading is None:
             return RENDERED, shell
+        if not shell.is_empty and _is_other(shell, reading):
+            visit.tally["content", OTHERWISE] += 1
         if cookie and not reading.is_empty:
             self._let_in(visit, cookie)
         return RENDERED, _with_routes(reading, routes)
@@ -387,6 +395,10 @@ class Rendering:
         """End the browser."""
         if self._browser is not None:
             self._browser.close()
+
+
+def _is_other(sent: PageReading, shown: PageReading) -> bool:
+    return (sent.simhash ^ shown.simhash).bit_count() > UNLIKE
 
 
 def _shown_at(visit: Visit, response: Response) -> str:

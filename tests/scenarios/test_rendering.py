@@ -128,6 +128,19 @@ def test_a_site_without_a_relevant_page_has_so_many_tries(site: Site) -> None:
     assert shells == {"rendered": 5, "rendered enough": 4}
 
 
+@pytest.mark.parametrize(("text", "number"), [(ENGLISH * 9, 1), (THAI * 9 + "<i>ข่าว</i>", 0)])
+def test_a_page_that_reads_otherwise_in_a_browser_is_marked(
+    site: Site, text: str, number: int
+) -> None:
+    script = f"<script>document.getElementById('p').innerHTML = '{text}'</script>"
+    body = f"<html><title>t</title><body><p id=p>{THAI * 9}</p>{script}"
+    site.add("one.example/", body)
+    site.seeds("http://one.example/")
+    site.crawl(**settings(LSWC_BROWSER_PAGES="host:one.example"))
+    assert site.summary["shells"]["chosen, rendered"] == 1
+    assert site.summary["content"].get("other text in browser", 0) == number
+
+
 def test_pages_that_are_not_shown_are_no_duplicates_of_each_other(site: Site) -> None:
     shells, pages = [f"/{n}" for n in range(20)], [f"/p{n}" for n in range(5)]
     site.add("one.example/", page(THAI, *shells, *pages))
