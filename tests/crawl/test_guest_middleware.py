@@ -69,6 +69,19 @@ def test_crawl_delay_is_kept_in_full(tmp_path: Path, delay: str, rest: float) ->
         assert asked.rests(rest)
 
 
+@pytest.mark.parametrize(("rule", "allowed"), [("/*/private", True), ("/$", False), ("/p", True)])
+def test_rules_are_of_what_a_server_is_asked_for_and_not_of_its_scripts_routes(
+    tmp_path: Path, rule: str, allowed: bool
+) -> None:
+    with Asked(tmp_path, f"User-agent: *\nDisallow: {rule}") as asked:
+        asked.asked = asked.asked.replace(url=f"{asked.asked.url}#/private")
+        if allowed:
+            asked.sent()
+        else:
+            with pytest.raises(Refused, match="robots"):
+                asked.sent()
+
+
 @pytest.mark.parametrize("delay", ["300.5", "1e300"])
 def test_crawl_delay_beyond_the_limit(tmp_path: Path, delay: str) -> None:
     with (
