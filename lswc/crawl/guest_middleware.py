@@ -96,9 +96,8 @@ class GuestMiddleware:
 
     async def _decision(self, request: Request, url: Url, *, waits: bool) -> Decision:
         file = request.meta.get(RULES, "")
-        address = request.url.partition("#")[0]  # no rule of a server's is of its scripts' routes
         while True:
-            decision = await self._guest.may(url, address, file)
+            decision = await self._guest.may(url, request.url, file)
             if isinstance(decision, Wait) and waits:
                 await self._guest.sleep(decision.seconds)
                 waiting = request.meta.get(RENDERING) or page_visit_of(request)
