@@ -15,7 +15,7 @@ from lswc.crawl import browsers, placement, profiles
 from lswc.crawl.composition import Parts, compose
 from lswc.crawl.configuration import Crawl
 from lswc.crawl.file_handles import Handles
-from lswc.crawl.stores import frontier_of
+from lswc.crawl.stores import check_shared, frontier_of
 from lswc.errors import ConfigError
 from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import at_start
@@ -117,6 +117,7 @@ class LswcSpider(Spider):
         Handles.of(settings.getint("CONCURRENT_REQUESTS"), crawl.web is not None)
         if crawl.browser is not None:
             browsers.check(crawl.browser)
+        check_shared(crawl, settings)
         frontier_of(crawl, settings).close()
         at_start(InFolder(crawl.folder))
 

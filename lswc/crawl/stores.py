@@ -58,6 +58,14 @@ def shared_of(crawl: Crawl, settings: BaseSettings, frontier: Frontier) -> Share
     return None
 
 
+def check_shared(crawl: Crawl, settings: BaseSettings) -> None:
+    """See whether the Redis of a crawl that many share is there. Raises ConfigError, AwayError."""
+    if names_redis(crawl.store):
+        from lswc.crawl import workers
+
+        workers.connect(settings, workers.name_of(crawl, settings)).begun()
+
+
 def _earlier(crawl: Crawl, settings: BaseSettings) -> Experience | None:
     """Return the experience of the earlier crawl that a new one begins with, if one is named."""
     name = crawl.experience

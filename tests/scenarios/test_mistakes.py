@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
@@ -127,6 +128,18 @@ def test_seeds_that_are_not_text(site: Site, tmp_path: Path) -> None:
     seeds = tmp_path / "seeds.txt"
     seeds.write_bytes(b"http://a.example/\n\xff\xfe\n")
     assert "can't read the seeds file" in mistake(site, "-a", f"seeds={seeds}")
+
+
+def test_a_redis_that_is_not_there_is_told_in_a_line(site: Site) -> None:
+    site.seeds("http://www.one.co.th/")
+    site.add("www.one.co.th/", page(THAI))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    done = run(site.command(LSWC_FRONTIER=f"redis://127.0.0.1:{port}/0"))
+    [line] = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert "error: Redis: " in line
+    assert str(port) in line
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
