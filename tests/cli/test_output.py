@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 from scrapy.settings import Settings
-from scrapy.utils.project import ENVVAR
 
 from lswc import settings as defaults
 from lswc.cli import program
@@ -38,12 +36,6 @@ from tests.monitor.test_summary import SNAPSHOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-@pytest.fixture(autouse=True)
-def called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["pytest"])
-    monkeypatch.delenv(ENVVAR, raising=False)
 
 
 def run(*arguments: object) -> int:

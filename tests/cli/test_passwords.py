@@ -60,7 +60,7 @@ def test_only_logins_go(text: str, shown: str) -> None:
     assert str(LswcError(text)) == shown
 
 
-def called(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def mistaken(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Run a command that finds a mistake; return what it prints."""
     with pytest.raises(SystemExit) as left:
         program.main(arguments)
@@ -81,7 +81,7 @@ def test_no_command_repeats_it_in_an_error(
     more = ["http://a.example/"] if command == "why" else []
     for address in (*ADDRESSES, *MISTYPED):
         for places in ([address], ["folder", address]):
-            assert SECRET not in called([command, *places, *more], capsys)
+            assert SECRET not in mistaken([command, *places, *more], capsys)
 
 
 @pytest.mark.parametrize("name", ["LSWC_FRONTIER", "LSWC_EXPERIENCE"])
@@ -97,7 +97,7 @@ def test_no_crawl_repeats_it_in_an_error(
     given = [f"{name}={address}", "LSWC_CONTACT=a@b.example", "LOG_FILE=log"]
     settings = [part for each in given for part in ("-s", each)]
     crawl = ["crawl", "th", "--seeds", str(tmp_path / "none"), "--dry-run", *settings]
-    assert SECRET not in called(crawl, capsys)
+    assert SECRET not in mistaken(crawl, capsys)
     (tmp_path / "seeds").write_text("http://a.example/\n")
     crawl[3] = str(tmp_path / "seeds")
     with pytest.raises(SystemExit):

@@ -28,12 +28,6 @@ from tests import forks
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["pytest"])
-    monkeypatch.delenv(ENVVAR, raising=False)
-
-
 def run(*arguments: str) -> int:
     with pytest.raises(SystemExit) as left:
         program.main(arguments)
