@@ -330,16 +330,18 @@ def test_an_app_of_many_modules_is_had_while_it_shows_nothing(showing: Showing) 
 
 
 @pytest.mark.slow
-def test_a_page_whose_scripts_wait_for_their_server_has_more_time(hurried: Showing) -> None:
-    """Each script names the next, and waits: in all for twice the page's seconds."""
-    hurried.rest, number = HURRIED.seconds / 5, 10
+def test_a_page_whose_scripts_wait_for_their_server_has_more_time() -> None:
+    """Each of four names the next, and waits for half of the page's seconds."""
+    settings, number = replace(SETTINGS, seconds=6), 3
+    showing = Showing(settings)
+    showing.rest = settings.seconds / 2
     here = "https://app.example/m"
-    hurried.files = {f"{here}{n}.js": f"import '/m{n + 1}.js'".encode() for n in range(number)}
-    hurried.files[f"{here}{number}.js"] = b"p.textContent = 'all '.repeat(99)"
+    showing.files = {f"{here}{n}.js": f"import '/m{n + 1}.js'".encode() for n in range(number)}
+    showing.files[f"{here}{number}.js"] = b"p.textContent = 'all '.repeat(99)"
     try:
-        seen = hurried.show("<p id=p></p><script type=module src=/m0.js></script>")
+        seen = showing.show("<p id=p></p><script type=module src=/m0.js></script>")
     finally:
-        hurried.rest = 0.0
+        showing.close()
     assert b"all all" in seen.html
 
 
