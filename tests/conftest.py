@@ -28,7 +28,7 @@ COMPILED = ("analysis", "simulator", "synthetic", "trace")  # rooms of code that
 
 APART = (
     "tests/faults/test_lies.py", "tests/faults/test_network.py",
-    "tests/hostile/test_farms.py", "tests/monitor/page/test_blocking.py",
+    "tests/hostile/test_farms.py", "tests/workbench/test_blocking.py",
     "tests/scenarios/test_machines.py",
     "tests/scenarios/test_rendering.py", "tests/scenarios/test_workers.py",
     "tests/test_deploy.py", "tests/test_readers.py",

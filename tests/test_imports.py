@@ -40,10 +40,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "archive", "frontier", "guest", "language", "reading", "safety", "strategy",
     },
     "monitor": {"archive", "crawl", "frontier", "guest", "safety", "strategy"},
+    "workbench": {
+        "archive", "crawl", "frontier", "guest", "language", "monitor", "seeds", "strategy",
+    },
     "seeds": {"archive", "crawl", "frontier", "language", "reading", "safety", "strategy"},
     "cli": {
         "archive", "corpus", "crawl", "frontier", "guest", "language", "monitor", "reading",
-        "seeds", "strategy",
+        "seeds", "strategy", "workbench",
     },
     "lab": {
         "archive", "cli", "crawl", "frontier", "guest", "language", "reading", "safety", "seeds",

@@ -25,7 +25,7 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Error, sync_playwright
 
 from lswc.archive.collection import collected
-from lswc.monitor.replay import lay_out
+from lswc.workbench.replay import lay_out
 from tests.ports import free_port
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from lswc.archive import wacz
 from lswc.archive.cdxj import entries
 from lswc.archive.collection import collected
 from lswc.lab.demo.generate import prepare
-from lswc.monitor.player import served
-from lswc.monitor.replay import Player, server
+from lswc.workbench.player import served
+from lswc.workbench.replay import Player, server
 from tests.archive.replaying import (
     OFFLINE,
     REPLAYWEBPAGE,

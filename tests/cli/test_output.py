@@ -26,11 +26,11 @@ from lswc.frontier import open_frontier
 from lswc.frontier.rules.report import Completion, Family, Queue
 from lswc.frontier.rules.visit import Offer
 from lswc.guest.control.store import InFolder, change
-from lswc.monitor import replay
 from lswc.monitor.snapshot import Cell
 from lswc.seeds import maker
 from lswc.seeds.maker import Made
 from lswc.strategy import SEED, PageLanguage
+from lswc.workbench import replay
 from tests.monitor.test_snapshot import printed
 from tests.monitor.test_summary import SNAPSHOT
 

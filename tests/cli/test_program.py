@@ -20,9 +20,9 @@ from lswc.cli import commands, program
 from lswc.cli.reference import completions
 from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.lock import lock
-from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.stored import StoredInFolders
 from lswc.strategy import strategy
+from lswc.workbench.crawls import Crawls
 from tests import forks
 
 ROOT = Path(__file__).parents[2]
@@ -268,7 +268,7 @@ def test_a_watch_serves_one_crawl_or_a_folder_of_them(
     Frontier(folder / "frontier.db", strategy("bfs"), {"language": "th"}).close()
     (folder / "settings.json").write_text('{"language": "th"}')
     served: list[tuple[object, ...]] = []
-    monkeypatch.setattr("lswc.monitor.page.server.serve", lambda *given: served.append(given))
+    monkeypatch.setattr("lswc.workbench.server.serve", lambda *given: served.append(given))
     monkeypatch.setattr("os.nice", lambda by: None)
     shown = folder.parent if several else folder
     options = ("--host", "::1", "--port", "8079", "--name", "a.example:8080")

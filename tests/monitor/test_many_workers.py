@@ -25,8 +25,6 @@ from lswc.guest.control import change, read
 from lswc.guest.control.redis_store import InMail, InRedis
 from lswc.monitor.course import CourseSum, Point
 from lswc.monitor.members import LEAVING, LOST, RUNNING, SILENT, Members
-from lswc.monitor.page.data import PageData
-from lswc.monitor.page.search import find
 from lswc.monitor.questions import (
     LONGEST,
     Alike,
@@ -42,6 +40,8 @@ from lswc.monitor.snapshot import Worker as Process
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.stored import StoredInFolders, StoredInRedis
 from lswc.monitor.story import story
+from lswc.workbench.live.data import PageData
+from lswc.workbench.live.search import find
 from tests.monitor.many_workers import URLS, Crew, Worker
 from tests.scenarios.site import BRAKE
 

@@ -26,7 +26,6 @@ from lswc.frontier.rules.visit import Offer
 from lswc.guest.pageless import Server, Without
 from lswc.monitor import snapshot, terminal_line
 from lswc.monitor.course import Point, read, read_now
-from lswc.monitor.page.data import PageData
 from lswc.monitor.prometheus import Exposition
 from lswc.monitor.recorder import Recorder, snapshot_taken
 from lswc.monitor.snapshot import (
@@ -41,6 +40,7 @@ from lswc.monitor.stored import stored
 from lswc.monitor.summary import summary
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, Pages, strategy
+from lswc.workbench.live.data import PageData
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from lswc.archive.check.agreement import check
 from lswc.archive.page_record import records
 from lswc.frontier.store.report import opened
 from lswc.lab.trace.from_log import to_trace
-from lswc.monitor.replay import archived
+from lswc.workbench.replay import archived
 from tests.archive.reading import check as check_warc
 from tests.scenarios.site import (
     BRAKE,

@@ -26,8 +26,8 @@ class Command(UserCommand):
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         from lswc.archive.collection import collected
-        from lswc.monitor.player import no_player, player, served
-        from lswc.monitor.replay import Player, Pywb, announced, pywb_of, server, wayback
+        from lswc.workbench.player import no_player, player, served
+        from lswc.workbench.replay import Player, Pywb, announced, pywb_of, server, wayback
 
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")

@@ -35,9 +35,9 @@ class Command(UserCommand):
         if opts.name and (known is None or known.href != f"https://{opts.name.lower()}/"):
             raise ConfigError(f"--name={opts.name!r} isn't a host, or a host and its port")
         from lswc.frontier import FRONTIER_FILE
-        from lswc.monitor.page.crawls import Crawls
-        from lswc.monitor.page.server import serve
         from lswc.monitor.stored import stored
+        from lswc.workbench.crawls import Crawls
+        from lswc.workbench.server import serve
 
         several = Crawls(Path(places[0]))
         if (

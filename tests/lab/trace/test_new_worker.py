@@ -15,8 +15,8 @@ from lswc.corpus import writing
 from lswc.corpus.stored_pages import pieces
 from lswc.frontier.rules.visit import Attempt, Exchange
 from lswc.lab.trace.from_log import as_trace, log, to_trace
-from lswc.monitor.replay import pywb_of
 from lswc.seeds.formats import recognised
+from lswc.workbench.replay import pywb_of
 from tests.crawl.running import SetUp
 
 if TYPE_CHECKING:

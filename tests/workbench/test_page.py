@@ -25,9 +25,9 @@ from lswc.frontier.store.report import opened as opened_frontier
 from lswc.guest.control import in_folder, read
 from lswc.guest.control.rules_in_force import KEYS
 from lswc.monitor.course import COURSE, Point
-from lswc.monitor.page.access import Guard
-from lswc.monitor.page.server import Bounded
 from lswc.strategy import SEED, PageLanguage
+from lswc.workbench.access import Guard
+from lswc.workbench.server import Bounded
 from tests import forks
 from tests.ports import free_port
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, environment, page

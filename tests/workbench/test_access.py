@@ -6,7 +6,7 @@ from socket import gethostname
 
 import pytest
 
-from lswc.monitor.page.access import Guard
+from lswc.workbench.access import Guard
 
 
 @pytest.mark.parametrize(

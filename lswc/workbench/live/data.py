@@ -12,8 +12,6 @@ from msgspec.structs import replace
 
 from lswc.guest.control import Control, ControlError, read
 from lswc.monitor.course import columns, times
-from lswc.monitor.page.full_count import FullCount
-from lswc.monitor.replay import address_of
 from lswc.monitor.snapshot import (
     CLOSED,
     PAUSED,
@@ -27,6 +25,8 @@ from lswc.monitor.snapshot import (
 )  # fmt: skip
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.story import explained
+from lswc.workbench.live.full_count import FullCount
+from lswc.workbench.replay import address_of
 
 if TYPE_CHECKING:
     from lswc.monitor.course import Point

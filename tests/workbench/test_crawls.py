@@ -15,11 +15,11 @@ from lswc.errors import ConfigError
 from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control import change, in_folder, read
 from lswc.monitor.course import COURSE, Point, write_now
-from lswc.monitor.page.crawls import Crawls
 from lswc.monitor.snapshot import Snapshot, Worker, of_workers
 from lswc.strategy import strategy
-from tests.monitor.page.test_page import watch
+from lswc.workbench.crawls import Crawls
 from tests.scenarios.site import BRAKE, THAI, Site, page
+from tests.workbench.test_page import watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ def test_no_other_folder_is_reached(crawls: Crawls, name: str) -> None:
 def test_a_crawl_that_can_not_begin_says_why(
     crawls: Crawls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lswc.monitor.page.crawls.AT_ONCE", 300.0)
+    monkeypatch.setattr("lswc.workbench.crawls.AT_ONCE", 300.0)
     with pytest.raises(ConfigError, match=r"th doesn't begin: .*who crawls the real web"):
         crawls.start("th")
 
@@ -109,7 +109,7 @@ def test_a_crawl_goes_on_and_only_who_has_the_token_says_so(tmp_path: Path) -> N
         body = json.dumps({"name": "th"})
         assert shown.ask("/api/start", "POST", body)[0] == 403
         status, said = shown.ask("/api/start", "POST", body, X_Lswc_Token=shown.token)
-        assert (status, json.loads(said)) == (200, {"said": True})
+        assert (status, json.loads(said)) == (200, {"done": True})
         assert has_run_twice(site)
     assert len(site.urls) == 2
     assert not json.loads((site.folder / "now.json").read_text())["under_way"]
@@ -164,7 +164,7 @@ def test_a_crawl_is_started_as_it_was_run_last(
     )
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    monkeypatch.setattr("lswc.monitor.page.crawls.AT_ONCE", BRAKE)
+    monkeypatch.setattr("lswc.workbench.crawls.AT_ONCE", BRAKE)
     crawls.stop("th")
     if error is None:
         crawls.start("th")

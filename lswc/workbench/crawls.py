@@ -15,9 +15,9 @@ from lswc.frontier import FRONTIER_FILE
 from lswc.guest.control import change, in_folder, read
 from lswc.monitor import course
 from lswc.monitor.course import Times, read_now, times
-from lswc.monitor.page.data import SILENCE
 from lswc.monitor.snapshot import PAUSED, RUNNING, SILENT, Snapshot
 from lswc.processes import environment
+from lswc.workbench.live.data import SILENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

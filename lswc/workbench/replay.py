@@ -24,10 +24,10 @@ from lswc.archive.cdxj import index_of
 from lswc.archive.collection import is_ready, lines_of
 from lswc.archive.run_settings import lacking, settings_of
 from lswc.errors import ConfigError, StorageError, writing
-from lswc.monitor.page.access import HEADERS, Guard
-from lswc.monitor.player import FILES, Range, Served
 from lswc.outcomes import UNCHANGED
 from lswc.plurals import numbered
+from lswc.workbench.access import HEADERS, Guard
+from lswc.workbench.player import FILES, Range, Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -329,7 +329,7 @@ def server(crawls: Sequence[Path], shown: Pywb | Player, port: int) -> Threading
         "crawls": crawls,
         "shown": shown,
         "guard": Guard("127.0.0.1"),
-        "css": files("lswc.monitor.page").joinpath("static", "watch.css").read_bytes(),
+        "css": files("lswc.workbench").joinpath("static", "watch.css").read_bytes(),
     }
     try:
         return ThreadingHTTPServer(("127.0.0.1", port), type("Search", (Search,), of_crawls))

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from lswc.guest.control import in_folder, read
-from lswc.monitor.page.data import PageData
 from lswc.monitor.stored import StoredInFolders
+from lswc.workbench.live.data import PageData
 from tests.scenarios.shared_web import PORT, Gate, SharedWeb
 from tests.scenarios.site import BRAKE, ROOT, SCRAPY, THAI, environment, page, run, words
 

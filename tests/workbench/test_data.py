@@ -14,11 +14,11 @@ from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import Frontier
 from lswc.guest.control import change, in_folder
 from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
-from lswc.monitor.page.data import PageData
-from lswc.monitor.page.search import find
 from lswc.monitor.snapshot import Latency, Snapshot, Worker, of_workers
 from lswc.monitor.stored import StoredInFolders, StoredInRedis
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.workbench.live.data import PageData
+from lswc.workbench.live.search import find
 from tests.frontier.one_worker import shared
 from tests.scenarios.site import BRAKE
 from tests.visits import ended
@@ -200,7 +200,7 @@ def test_a_worker_that_was_killed_is_shown_as_such(
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("lswc.monitor.page.data.FRESH", 0.0)
+    monkeypatch.setattr("lswc.workbench.live.data.FRESH", 0.0)
     data = PageData(in_one(folder))
     behind = time() - 3600
     write_now(folder, snapshot(Worker(state="running", time=behind)))

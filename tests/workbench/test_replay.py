@@ -18,9 +18,9 @@ import pytest
 
 from lswc.archive.collection import collected
 from lswc.errors import ConfigError, StorageError
-from lswc.monitor import replay
-from lswc.monitor.player import Range, Served, no_player, player, served
-from lswc.monitor.replay import (
+from lswc.workbench import replay
+from lswc.workbench.player import Range, Served, no_player, player, served
+from lswc.workbench.replay import (
     Player,
     Pywb,
     address_of,

@@ -1,6 +1,6 @@
 # mypy: allow-untyped-calls
 # Twisted is typed in part only.
-"""Server of the page: files that never change, and what their script asks for as JSON."""
+"""Server of the workbench: its pages and files, and what their scripts ask for as JSON."""
 
 from __future__ import annotations
 
@@ -20,65 +20,32 @@ from twisted.web.server import NOT_DONE_YET, Request, Site
 from typing_extensions import override
 
 from lswc.errors import ConfigError, LswcError
-from lswc.guest.control import change, history
-from lswc.monitor.page.access import HEADERS, Guard
-from lswc.monitor.page.crawls import Crawls
-from lswc.monitor.page.data import PageData
-from lswc.monitor.page.search import find
 from lswc.monitor.stored import StoredCrawl, stored
 from lswc.urls import readable
+from lswc.workbench.access import HEADERS, Guard
+from lswc.workbench.answers import File, Menu, Subject, View
+from lswc.workbench.crawls import Crawls
+from lswc.workbench.html import filled
+from lswc.workbench.routes import (
+    CHANGES,
+    FOLDER_CHANGES,
+    FOLDER_QUESTIONS,
+    OF_FOLDER,
+    QUESTIONS,
+    VIEWS,
+)
+from lswc.workbench.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 LARGEST = 65_536
 """Bytes of a request's body."""
 
-LONGEST = 10_000
-"""Characters of what is searched for."""
-
-CHANGES = 100
-"""Changes of the history that are shown."""
-
-_TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-          ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}  # fmt: skip
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+          ".svg": "image/svg+xml"}  # fmt: skip
 
 logger = logging.getLogger(__name__)
-
-
-class Watch:
-    """Answers for one crawl."""
-
-    def __init__(self, crawl: StoredCrawl, guard: Guard) -> None:
-        self._crawl = crawl
-        self._data = PageData(crawl)
-        self.guard = guard
-
-    def state(self, request: Request) -> dict[str, Any]:
-        """Return all that the page shows; the course only if it isn't known yet."""
-        known = _argument(request, b"course")
-        return self._data.get(int(known) if known.isdecimal() else -1)
-
-    def found(self, request: Request) -> dict[str, Any]:
-        """Return what is known of a server or a URL."""
-        return find(self._crawl, _argument(request, b"q")[:LONGEST])
-
-    def changes(self, request: Request) -> dict[str, Any]:
-        """Return the changes of the control, the latest first."""
-        latest = history(self._crawl.kept)[-CHANGES:][::-1]
-        return {"changes": [change._asdict() for change in latest]}
-
-    def say(self, request: Request) -> dict[str, Any]:
-        """Change the control as the body of the request says. Raises ConfigError."""
-        given = _body(request)
-        texts = {name: given.get(name, "") for name in ("key", "place", "why")}
-        if not all(isinstance(text, str) for text in texts.values()):
-            raise ConfigError("key, place and why must be texts")
-        change(
-            self._crawl.kept, texts["key"], given.get("value"), texts["place"],
-            why=texts["why"], by="watch",
-        )  # fmt: skip
-        return {"said": True}
 
 
 class Bounded(Request):
@@ -113,9 +80,13 @@ class Bounded(Request):
             channel.loseConnection()
 
 
-def _argument(request: Request, name: bytes) -> str:
-    values: list[bytes] = (request.args or {}).get(name, [b""])
-    return values[0].decode("utf-8", "replace")
+def _given(request: Request) -> dict[str, str]:
+    """Return the first value of each argument of an address."""
+    arguments: dict[bytes, list[bytes]] = request.args or {}
+    return {
+        name.decode("utf-8", "replace"): values[0].decode("utf-8", "replace")
+        for name, values in arguments.items()
+    }
 
 
 def _body(request: Request) -> dict[str, Any]:
@@ -157,10 +128,10 @@ class _File(_Guarded):
         return self._content
 
 
-class _Json(_Guarded):
-    """Asks in a thread, as a disk or a Redis may keep it waiting."""
+class _Asking(_Guarded):
+    """Asks in a thread, as a disk or a Redis may keep it waiting. ``ask`` may raise LswcError."""
 
-    def __init__(self, guard: Guard, ask: Callable[[Request], dict[str, Any]]) -> None:
+    def __init__(self, guard: Guard, ask: Callable[[Request], File]) -> None:
         super().__init__(guard)
         self._ask = ask
 
@@ -172,34 +143,67 @@ class _Json(_Guarded):
         return NOT_DONE_YET
 
     async def _answer(self, request: Request, gone: list[object]) -> None:
-        status, answer = 200, dict[str, Any]()
+        status = 200
         try:
             answer = await deferToThread(self._ask, request)
         except LswcError as error:
-            status, answer = (400 if isinstance(error, ConfigError) else 503), {"error": str(error)}
+            status = 400 if isinstance(error, ConfigError) else 503
+            answer = self.mistake(str(error))
         except Exception:
             logger.exception("can't answer %s", request.path)
-            status, answer = 500, {"error": "an error, which is in the log of `watch`"}
+            status, answer = 500, self.mistake("an error, which is in the log of `watch`")
         if not gone:
             request.setResponseCode(status)
-            request.setHeader("Content-Type", "application/json")
-            text = readable(json.dumps(answer, ensure_ascii=False))
-            request.write(text.encode(errors="replace"))
+            request.setHeader("Content-Type", answer.type)
+            request.write(answer.content)
             request.finish()
 
+    def mistake(self, text: str) -> File:
+        """Return what is answered if it can't be asked."""
+        return _json({"error": text})
 
-class _Read(_Json):
+
+class _Read(_Asking):
     def render_GET(self, request: Request) -> int:
         return self.begin(request)
 
 
-class _Change(_Json):
+class _Page(_Read):
+    """A view: its template, filled; a mistake is a page, too. ``menu`` are the pages beside it."""
+
+    def __init__(
+        self, guard: Guard, name: str, view: View[Subject], subject: Subject, menu: Menu
+    ) -> None:
+        super().__init__(guard, self._filled)
+        self._name, self._view, self._subject, self._menu = name, view, subject, menu
+
+    def _filled(self, request: Request) -> File:
+        answer = self._view.answer(self._subject, _given(request))
+        if isinstance(answer, File):
+            return answer
+        return self._of(self._name or self._menu.first, answer)
+
+    def _of(self, template: str, values: Mapping[str, Any]) -> File:
+        shown = {"menu": self._menu, "here": self._name, "title": self._view.title, **values}
+        return File(filled(f"{template}.html", shown), "text/html; charset=utf-8")
+
+    @override
+    def mistake(self, text: str) -> File:
+        return self._of("mistake", {"mistake": text})
+
+
+class _Change(_Asking):
     """Takes a change, from who has the token."""
 
     def render_POST(self, request: Any) -> Any:
         if not self._guard.takes(request.getHeader):
             return _plain(request, 403, "open the address that `watch` printed: it has the token")
         return self.begin(request)
+
+
+def _json(answer: Mapping[str, Any]) -> File:
+    text = readable(json.dumps(answer, ensure_ascii=False))
+    return File(text.encode(errors="replace"), "application/json")
 
 
 def _plain(request: Any, status: int, text: str) -> bytes:
@@ -209,17 +213,13 @@ def _plain(request: Any, status: int, text: str) -> bytes:
 
 
 class _Folder(Resource):
-    """The page of a folder of crawls, and below the name of each its own."""
+    """The pages of a folder of crawls, and below the name of each its own."""
 
     def __init__(self, crawls: Crawls, guard: Guard) -> None:
         super().__init__()
         self._crawls, self._guard = crawls, guard
-        _put_files(self, guard, "crawls.html")
-        api: Any = Resource()
-        self.putChild(b"api", api)
-        api.putChild(b"crawls", _Read(guard, self._listed))
-        api.putChild(b"start", _Change(guard, partial(self._told, crawls.start)))
-        api.putChild(b"stop", _Change(guard, partial(self._told, crawls.stop)))
+        menu = Menu("crawls", _titles(OF_FOLDER), "")
+        _lay_out(self, guard, crawls, menu, OF_FOLDER, FOLDER_QUESTIONS, FOLDER_CHANGES)
 
     @override
     def getChild(self, path: bytes, request: Request) -> Any:
@@ -227,38 +227,62 @@ class _Folder(Resource):
         if name not in self._crawls.names():
             return super().getChild(path, request)
         try:
-            watch = Watch(stored(str(self._crawls.path(name)), "", Settings()), self._guard)
+            watch = Watch(stored(str(self._crawls.path(name)), "", Settings()))
         except LswcError as error:  # such as a crawl of another version
             return _File(self._guard, f"{name}.txt", f"{name}: {error}\n".encode(errors="replace"))
-        page = _page(watch)
+        page = _crawl(watch, self._guard, name)
         self.putChild(path, page)
         return page
 
-    def _listed(self, request: Request) -> dict[str, Any]:
-        return {"name": str(self._crawls.folder), "crawls": self._crawls.listed()}
 
-    def _told(self, tell: Callable[[str], None], request: Request) -> dict[str, Any]:
-        tell(str(_body(request).get("name", "")))
-        return {"said": True}
-
-
-def _put_files(root: Any, guard: Guard, first: str) -> None:
-    for file in files("lswc.monitor.page").joinpath("static").iterdir():
-        name = b"" if file.name == first else file.name.encode()
-        root.putChild(name, _File(guard, file.name, file.read_bytes()))
+def _crawl(watch: Watch, guard: Guard, of_folder: str) -> Any:
+    """Return the pages of one crawl, with what their scripts ask for."""
+    root = Resource()
+    menu = Menu("live", _titles(VIEWS), of_folder)
+    _lay_out(root, guard, watch, menu, VIEWS, QUESTIONS, CHANGES)
+    return root
 
 
-def _page(watch: Watch) -> Any:
-    """Return the page of one crawl, with what its script asks for."""
-    root: Any = Resource()
-    _put_files(root, watch.guard, "index.html")
+def _titles(views: Mapping[str, View[Any]]) -> list[tuple[str, str]]:
+    return [(name, view.title) for name, view in views.items() if view.title]
+
+
+def _lay_out(
+    root: Any,
+    guard: Guard,
+    subject: Subject,
+    menu: Menu,
+    views: Mapping[str, View[Subject]],
+    questions: Mapping[str, Callable[[Subject, Mapping[str, str]], Mapping[str, Any]]],
+    changes: Mapping[str, Callable[[Subject, Mapping[str, Any]], Mapping[str, Any] | None]],
+) -> None:
+    """Put files, pages, questions and changes below an address."""
+    for file in files("lswc.workbench").joinpath("static").iterdir():
+        root.putChild(file.name.encode(), _File(guard, file.name, file.read_bytes()))
+    for name, view in views.items():
+        root.putChild(name.encode(), _Page(guard, name, view, subject, menu))
     api: Any = Resource()
     root.putChild(b"api", api)
-    api.putChild(b"state", _Read(watch.guard, watch.state))
-    api.putChild(b"find", _Read(watch.guard, watch.found))
-    api.putChild(b"changes", _Read(watch.guard, watch.changes))
-    api.putChild(b"say", _Change(watch.guard, watch.say))
-    return root
+    for name, question in questions.items():
+        api.putChild(name.encode(), _Read(guard, partial(_asked, question, subject)))
+    for name, change in changes.items():
+        api.putChild(name.encode(), _Change(guard, partial(_changed, change, subject)))
+
+
+def _asked(
+    question: Callable[[Subject, Mapping[str, str]], Mapping[str, Any]],
+    subject: Subject,
+    request: Request,
+) -> File:
+    return _json(question(subject, _given(request)))
+
+
+def _changed(
+    change: Callable[[Subject, Mapping[str, Any]], Mapping[str, Any] | None],
+    subject: Subject,
+    request: Request,
+) -> File:
+    return _json(change(subject, _body(request)) or {"done": True})
 
 
 def site(root: Any, guard: Guard) -> Any:
@@ -283,7 +307,9 @@ def serve(
 
     guard = Guard(host, name)
     running: Any = reactor
-    root: Any = _Folder(crawl, guard) if isinstance(crawl, Crawls) else _page(Watch(crawl, guard))
+    root: Any = (
+        _Folder(crawl, guard) if isinstance(crawl, Crawls) else _crawl(Watch(crawl), guard, "")
+    )
     try:
         listening = running.listenTCP(port, site(root, guard), interface=host)
     except CannotListenError as error:

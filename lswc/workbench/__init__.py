@@ -1,0 +1,1 @@
+"""Workbench: a process of its own that shows crawls in a browser, and says things to them."""

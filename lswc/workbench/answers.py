@@ -1,0 +1,43 @@
+"""Answer to a browser: values for a template, or a file; and the mistake that it is told of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Subject = TypeVar("Subject")
+
+
+class File(NamedTuple):
+    """A file as an answer, with its media type."""
+
+    content: bytes
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class View(Generic[Subject]):
+    """A page of the workbench.
+
+    ``answer`` gets what it is a page of and the first value of each argument of the address. It
+    returns what the template of the view's name is filled with, or a file. It may raise LswcError,
+    and runs in a thread. ``title`` is its name in the menu, "" if it isn't there.
+    """
+
+    title: str
+    answer: Callable[[Subject, Mapping[str, str]], Mapping[str, Any] | File]
+
+
+class Menu(NamedTuple):
+    """The pages beside a page: name and title of each.
+
+    ``first`` is the template of the page without a name. ``crawl`` is the name of the crawl in its
+    folder, "" if the workbench shows one crawl, or the folder itself.
+    """
+
+    first: str
+    pages: Sequence[tuple[str, str]]
+    crawl: str

@@ -1,0 +1,48 @@
+"""Routes: all that the workbench answers, by its address, of a crawl and of a folder of crawls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lswc.workbench import watch
+from lswc.workbench.answers import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from lswc.workbench.crawls import Crawls
+    from lswc.workbench.watch import Watch
+
+VIEWS: dict[str, View[Watch]] = {
+    "": View("Live", lambda _watch, _given: {}),
+}
+"""Pages of one crawl by the last part of their address; the template of "" is live.html."""
+
+QUESTIONS: dict[str, Callable[[Watch, Mapping[str, str]], Mapping[str, Any]]] = {
+    "state": watch.state,
+    "find": watch.found,
+    "changes": watch.changes,
+}
+"""What scripts ask of one crawl, below ``api/``; the answer is JSON."""
+
+CHANGES: dict[str, Callable[[Watch, Mapping[str, Any]], Mapping[str, Any] | None]] = {
+    "say": watch.say,
+}
+"""What changes something of one crawl, below ``api/``: with the token, by POST of JSON.
+
+A key ``goto`` of the answer is the address that the page with the form goes to.
+"""
+
+OF_FOLDER: dict[str, View[Crawls]] = {
+    "": View("Crawls", lambda crawls, _given: {"name": str(crawls.folder)}),
+}
+"""Pages of a folder of crawls; the template of "" is crawls.html."""
+
+FOLDER_QUESTIONS: dict[str, Callable[[Crawls, Mapping[str, str]], Mapping[str, Any]]] = {
+    "crawls": lambda crawls, _given: {"name": str(crawls.folder), "crawls": crawls.listed()},
+}
+
+FOLDER_CHANGES: dict[str, Callable[[Crawls, Mapping[str, Any]], None]] = {
+    "start": lambda crawls, body: crawls.start(str(body.get("name", ""))),
+    "stop": lambda crawls, body: crawls.stop(str(body.get("name", ""))),
+}
