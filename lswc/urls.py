@@ -108,6 +108,12 @@ def parse(url: str) -> Url | None:
     return _of_parts(scheme, server, hostname, port, path, _normal(query), route)
 
 
+def parse_served(url: str) -> Url | None:
+    """Take an absolute URL apart as a server sees it, without a route of scripts; as ``parse``."""
+    found = parse(url)
+    return found if found is None else found.without_route
+
+
 def _of_parts(
     scheme: str, server: str, hostname: str, port: int, path: str, query: str, route: str
 ) -> Url:

@@ -39,7 +39,7 @@ from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
 from lswc.strategy import Anchor, Locality, Named, PageLanguage
-from lswc.urls import Home, Url, home, parse
+from lswc.urls import Home, Url, home, parse_served
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -354,7 +354,7 @@ def document_of(text: Text, body: bytes, url: str, bounds: Bounds) -> TextDocume
 def _canonical(raw: Reading, url: Url) -> str:
     """Return the URL that a page says to be its own; "" if it is, or none."""
     said = raw.document.page.canonical
-    found = parse(said) if said else None
+    found = parse_served(said) if said else None
     return found.href if found is not None and found.href != url.href else ""
 
 

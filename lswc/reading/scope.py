@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lswc.outcomes import Outcome
 from lswc.safety.address import Networks
 from lswc.safety.content_types import by_extension
-from lswc.urls import parse
+from lswc.urls import parse, parse_served
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +61,6 @@ SHAPE = TrapShape(segments=24, repeats=3, parameters=12)
 """The shape that a crawl takes a URL to be a trap by: sites for readers have less of each."""
 
 
-def _bare(address: str) -> Url | None:
-    url = parse(address)
-    return url if url is None or not url.route else url.without_route
-
-
 def _is_repeated(parts: list[str], most: int) -> bool:
     """Tell whether one part is there more often than so; few addresses have to be counted."""
     return len(parts) - len({*parts}) >= most and max(Counter(parts).values()) > most
@@ -95,7 +90,7 @@ class Scope:
         """
         if self._is_long(address):
             return Outcome.URL_TOO_LONG
-        return self._judged(parse(address) if routes else _bare(address), depth)
+        return self._judged(parse(address) if routes else parse_served(address), depth)
 
     def check_all(self, addresses: Sequence[str], depth: int) -> list[Url | Outcome]:
         """Return of each address, all of this depth, what ``check`` says."""

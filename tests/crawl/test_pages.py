@@ -161,6 +161,18 @@ def test_what_gave_way_is_asked_for_if_its_canonical_url_isn_t_had(tmp_path: Pat
         assert not second.near_duplicate, "it came once"
 
 
+@pytest.mark.parametrize("route", ["#!/a", "#/a"])
+def test_a_canonical_url_that_is_a_route_of_the_page_s_scripts_names_no_other(
+    tmp_path: Path, route: str
+) -> None:
+    with SetUp(tmp_path, "http://a.example/app", DOWNLOAD_DELAY=0) as crawl:
+        body = page(THAI, "/") + f"<link rel=canonical href=/app{route}>"
+        visit, found = read(crawl, body)
+        assert found is not None
+        assert found.reading.unwanted is None
+        assert not visit.offers
+
+
 def test_what_the_frontier_has_no_more_is_waited_for_by_nothing(tmp_path: Path) -> None:
     with SetUp(tmp_path, "http://a.example/copy", DOWNLOAD_DELAY=0) as crawl:
         copy, _ = read(crawl, COPY)
