@@ -218,8 +218,7 @@ class Rendering:
         self._pages = crawl.browser_pages
         self._budget = Budget(crawl.browser_pages.budget, crawl.browser_pages.tries)
         self._read_again = self._relevant = 0
-        self._chosen: set[int] = set()
-        self._under_way: set[int] = set()
+        self._under_way = 0
 
     def chooses(self, visit: Visit, url: Url, *, is_relevant: bool) -> bool:
         """Tell whether a page is shown that isn't empty without its scripts.
@@ -236,7 +235,7 @@ class Rendering:
         is_named = any(pattern.holds(url) for pattern in self._pages.patterns)
         if not is_named and not (is_next and is_relevant):
             return False
-        self._chosen.add(visit.lease.token)
+        visit.is_chosen = True
         return True
 
     async def read(
@@ -250,15 +249,14 @@ class Rendering:
         outcome: str = self._refusal(visit)
         reading = shell
         if not outcome and self._browser is not None:
-            self._under_way.add(visit.lease.token)
+            self._under_way += 1
             try:
                 outcome, reading = await self._read(self._browser, visit, response, asked, shell)
             finally:
-                self._under_way.discard(visit.lease.token)
-        is_chosen = visit.lease.token in self._chosen
+                self._under_way -= 1
         if reading.is_empty and outcome == RENDERED:
             outcome = Outcome.STILL_EMPTY
-        visit.tally[SHELLS, CHOSEN if is_chosen and outcome == RENDERED else outcome] += 1
+        visit.tally[SHELLS, CHOSEN if visit.is_chosen and outcome == RENDERED else outcome] += 1
         if reading.is_empty:
             visit.unshown = outcome
         return reading
@@ -275,9 +273,7 @@ class Rendering:
         try:
             rendered, cookie = await self._shown(browser, visit, response)
         except Unshown as error:
-            if visit.lease.token in self._chosen:
-                self._chosen.discard(visit.lease.token)
-            else:
+            if not visit.is_chosen:
                 self._budget.vain(_site(visit), failed=True)
             return error.outcome, shell
         if not visit.attempts:
@@ -340,9 +336,9 @@ class Rendering:
 
     def took(self, visit: Visit, *, is_new: bool) -> None:
         """Take notice of a page that was shown: whether it is relevant, and like no other."""
-        if visit.lease.token in self._chosen:
-            self._chosen.discard(visit.lease.token)
-        elif is_new:
+        if visit.is_chosen:
+            return
+        if is_new:
             self._budget.brought(_site(visit))
         else:
             self._budget.vain(_site(visit))
@@ -352,7 +348,7 @@ class Rendering:
 
         Some of each site that brought pages, and one of each of a few others.
         """
-        left = WAITING // 2 - len(self._under_way)
+        left = WAITING // 2 - self._under_way
         if self._browser is None or left <= 0:
             return None
         read = self._readers.pages - self._read_again
@@ -377,12 +373,12 @@ class Rendering:
         """Return why a page isn't shown; "" if it is."""
         if self._browser is None:
             return Outcome.NOT_RENDERED
-        if visit.lease.token in self._chosen:
+        if visit.is_chosen:
             return ""
-        if len(self._under_way) >= WAITING:
+        if self._under_way >= WAITING:
             return Outcome.RENDERED_ENOUGH
         read = self._readers.pages - self._read_again
-        is_allowed = self._budget.allows(_site(visit), read, len(self._under_way))
+        is_allowed = self._budget.allows(_site(visit), read, self._under_way)
         return "" if is_allowed else Outcome.RENDERED_ENOUGH
 
     def refusal_of_file(self, visit: Visit, address: str) -> str | None:

@@ -356,7 +356,8 @@ class Visit:
     it needs besides, if it is archived: they are among the ``offers``.
 
     ``cookies`` are those that its answer depends on, as its request's Cookie said them.
-    ``rendered`` says that its page is what a browser showed;
+    ``is_chosen`` says that a browser shows its page though it isn't empty without its scripts;
+    ``rendered`` that its page is what one showed;
     ``fetched`` are the requests sent for what the page asked for there, ``scripts`` the URLs
     of those that needed none, as another page had asked for them, ``named`` what nobody looks at in
     a browser: images, fonts, style sheets.
@@ -391,6 +392,7 @@ class Visit:
     requisites: Sequence[str] = ()
     postponed: bool = False
     rendered: bool = False
+    is_chosen: bool = False
     cookies: str = ""
     fetched: list[Attempt] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
