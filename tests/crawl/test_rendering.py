@@ -250,7 +250,7 @@ def test_no_more_pages_wait_for_the_browser_than_leave_connections(
 ) -> None:
     rendering, visit = with_browser.parts.rendering, with_browser.visit()
     assert rendering.wanted() is not None
-    monkeypatch.setattr(rendering, "_under_way", set(range(WAITING)))
+    monkeypatch.setattr(rendering, "_under_way", WAITING)
     assert rendering.wanted() is None
     read(with_browser, visit)
     assert visit.unshown == Outcome.RENDERED_ENOUGH

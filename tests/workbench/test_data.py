@@ -302,8 +302,9 @@ def test_one_of_several_crawls_of_a_redis_is_read(
 
 
 def test_logs_are_those_of_workers_on_this_machine(
-    tmp_path: Path, redis_server: RedisServer
+    tmp_path: Path, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("lswc.monitor.stored.SECONDS", 0.1)  # none of them runs
     redis_server.empty()
     client = Redis(port=redis_server.port)
     for host, name in (("", "a"), ("elsewhere", "b")):
