@@ -215,6 +215,12 @@ def site(hostname: str) -> str:
     return registered_domain(hostname) or hostname
 
 
+def site_of(server: str) -> str:
+    """Return the site of a server, which may be written with a port."""
+    host, _, port = server.rpartition(":")
+    return site(host if host and port.isdecimal() else server)
+
+
 class Home(NamedTuple):
     """Where a URL is: its server, its site, and its folder, to the last slash of its path."""
 

@@ -9,8 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.rules.contract import locality
-from lswc.frontier.rules.visit import Offer
+from lswc.frontier.rules.visit import Offer, locality
 from lswc.strategy import (
     SEED,
     Anchor,

@@ -22,6 +22,7 @@ from typing_extensions import override
 from lswc import __version__
 from lswc.cli.command import CONTACT, PROGRAM
 from lswc.cli.running import DETAILS, DRY_RUN, JSON, TRUST
+from lswc.cli.setting_facts import told
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -135,8 +136,6 @@ def _run(name: str, given: list[str]) -> int:
         raise ConfigError(f"unknown command {name!r}; {meant}")
     parser = parser_of(name)
     if name == "settings":
-        from lswc.cli.reference import told  # not above: it knows the commands
-
         print(told(parser.parse_args(given).name))
         return 0
     if name == "completion":

@@ -13,8 +13,7 @@ from lswc.crawl.failures import count_mishaps
 from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import headers_of, visit_of
 from lswc.errors import LswcError
-from lswc.frontier.rules.contract import locality
-from lswc.frontier.rules.visit import FollowedLink, Offer
+from lswc.frontier.rules.visit import FollowedLink, Offer, locality
 from lswc.outcomes import Outcome
 from lswc.reading import sitemaps
 from lswc.reading.named_language import named

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.archive.logged_links import OF_PAGE, Logged, links_by_page
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.rules.contract import site_of
 from lswc.frontier.rules.visit import Offer
-from lswc.urls import parse
+from lswc.urls import parse, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

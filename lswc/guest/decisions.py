@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lswc.guest.internet import Answer
-    from lswc.guest.slots import Group
     from lswc.outcomes import Outcome
     from lswc.urls import Url
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What shares slots: a name, how many, and the seconds that each rests after a request."""
+
+    name: str
+    slots: int
+    rest: float
+
+
+class Headers(Protocol):
+    """The headers of an answer."""
+
+    def getlist(self, name: str) -> list[bytes]:
+        """Return the values of a header, as they were sent."""
+
+
+class Answer(Protocol):
+    """A server's answer to the request for a file with its rules, after all redirects."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+
+    @property
+    def headers(self) -> Headers:
+        """The headers."""
+
+    @property
+    def body(self) -> bytes:
+        """The body, as much of it as counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from lswc.guest.admission import Reach
     from lswc.guest.control import Rule
     from lswc.guest.control_in_effect import ControlInEffect
-    from lswc.guest.decisions import End
+    from lswc.guest.decisions import End, Group
     from lswc.guest.internet import Internet
     from lswc.guest.network import Network
     from lswc.guest.politeness import Politeness
     from lswc.guest.rests import Backoff
     from lswc.guest.robots_txt import RobotsRules
-    from lswc.guest.slots import Group, Slots
+    from lswc.guest.slots import Slots
     from lswc.safety.server_limits import Limits
     from lswc.urls import Url
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from lswc.guest.decisions import Go, Refuse
+    from lswc.guest.decisions import Answer, Go, Refuse
     from lswc.urls import Url
 
 ROBOTS = "robots.txt"
@@ -19,29 +19,6 @@ TDMREP = "tdmrep.json"
 
 class ClosingError(Exception):
     """The crawl closes: what waits isn't asked for any more."""
-
-
-class Headers(Protocol):
-    """The headers of an answer."""
-
-    def getlist(self, name: str) -> list[bytes]:
-        """Return the values of a header, as they were sent."""
-
-
-class Answer(Protocol):
-    """A server's answer to the request for a file with its rules, after all redirects."""
-
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-
-    @property
-    def headers(self) -> Headers:
-        """The headers."""
-
-    @property
-    def body(self) -> bytes:
-        """The body, as much of it as counts."""
 
 
 class Internet(Protocol):

@@ -21,8 +21,8 @@ from lswc.urls import parse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lswc.guest.decisions import Go
-    from lswc.guest.internet import Answer, Internet
+    from lswc.guest.decisions import Answer, Go
+    from lswc.guest.internet import Internet
     from lswc.urls import Url
 
 REMEMBERED = 10_000_000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lswc.frontier.exchange.post import Post
-    from lswc.guest.slots import Group
+    from lswc.guest.decisions import Group
 
 LIFE = 60.0
 """Seconds after which a slot is free that nobody renews, as its worker died."""

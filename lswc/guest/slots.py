@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+from lswc.guest.decisions import Group
 from lswc.safety.address import machine_of
 from lswc.urls import site
 
@@ -27,15 +27,6 @@ SOON = 0.1
 
 REMEMBERED = 10_000
 """Groups with slots that rest, before those that have rested are forgotten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """What shares slots: a name, how many, and the seconds that each rests after a request."""
-
-    name: str
-    slots: int
-    rest: float
 
 
 class Slots(Protocol):

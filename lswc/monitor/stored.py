@@ -17,7 +17,7 @@ from lswc.errors import ConfigError, LswcError, StorageError
 from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis
 from lswc.frontier.exchange import messages, status
 from lswc.frontier.exchange.owners import PARTS, part_of
-from lswc.frontier.rules.contract import check_format, site_of
+from lswc.frontier.rules.contract import check_format
 from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
@@ -38,7 +38,7 @@ from lswc.monitor.snapshot import Snapshot
 from lswc.monitor.snapshot_sum import summed
 from lswc.outcomes import OF_ELSEWHERE
 from lswc.plurals import numbered
-from lswc.urls import parse
+from lswc.urls import parse, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

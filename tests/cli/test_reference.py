@@ -14,7 +14,8 @@ from scrapy.settings import Settings
 
 from lswc import settings
 from lswc.cli import program
-from lswc.cli.reference import commands_page, page, sections, told
+from lswc.cli.reference import commands_page, page
+from lswc.cli.setting_facts import sections, told
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 

@@ -23,12 +23,12 @@ from lswc.errors import AwayError
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
-from lswc.frontier.rules.contract import site_of
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import MEMORY, Frontier
+from lswc.guest.decisions import Group
 from lswc.guest.shared_slots import SharedSlots
-from lswc.guest.slots import Group
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.urls import site_of
 from tests.frontier.exchange.at_once import at_once
 from tests.frontier.redis_server import MISSING, RedisServer
 from tests.ports import free_port

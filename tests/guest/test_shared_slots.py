@@ -8,8 +8,9 @@ import pytest
 from redis import Redis
 
 from lswc.frontier.exchange.post import Post
+from lswc.guest.decisions import Group
 from lswc.guest.shared_slots import LIFE, SharedSlots
-from lswc.guest.slots import OF_ADDRESS, Group
+from lswc.guest.slots import OF_ADDRESS
 from tests.ports import free_port
 
 if TYPE_CHECKING:

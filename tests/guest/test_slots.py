@@ -7,7 +7,8 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.guest.slots import REMEMBERED, Group, OwnSlots
+from lswc.guest.decisions import Group
+from lswc.guest.slots import REMEMBERED, OwnSlots
 
 MACHINE, DOMAIN = Group("address", 2, 3.0), Group("domain", 3, 0.0)
 

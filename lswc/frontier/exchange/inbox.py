@@ -19,11 +19,11 @@ from lswc.frontier.exchange.messages import (
 )
 from lswc.frontier.exchange.outbox import OWN, Held, State
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.rules.contract import site_of
 from lswc.frontier.rules.visit import Offer, key
 from lswc.outcomes import OF_ELSEWHERE, Outcome
 from lswc.strategy import PageLanguage
 from lswc.strategy.families import PROVEN
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     import sqlite3

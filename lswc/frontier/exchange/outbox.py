@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.exchange.messages import LINKS, Links, Message, Row, Vouching, pack
 from lswc.frontier.exchange.owners import NOBODY, part_of
-from lswc.frontier.rules.contract import site_of
 from lswc.strategy.families import UNPROVEN
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     import sqlite3

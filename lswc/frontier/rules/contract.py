@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
-from lswc.strategy import Locality, Pages, Status, status
+from lswc.strategy import Pages, Status, status
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import AGAIN, BURST, DEBT, SMALL
-from lswc.urls import site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -192,19 +191,6 @@ class Share:
 def changed_of(lengths: Mapping[str, int] | None, known: Mapping[str, int]) -> dict[str, int]:
     """Return the lengths of files that aren't known."""
     return {name: size for name, size in (lengths or {}).items() if known.get(name) != size}
-
-
-def site_of(server: str) -> str:
-    """Return the site of a server, which may be written with a port."""
-    host, _, port = server.rpartition(":")
-    return site(host if host and port.isdecimal() else server)
-
-
-def locality(here: str, there: str) -> Locality:
-    """Return how far apart two servers are, by their names."""
-    if here == there:
-        return Locality.SAME_SERVER
-    return Locality.SAME_SITE if site_of(here) == site_of(there) else Locality.ELSEWHERE
 
 
 FORMAT = 20

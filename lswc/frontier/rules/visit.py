@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, structs
 
-from lswc.frontier.rules.contract import locality
 from lswc.outcomes import CHANGED, NEW, UNCHANGED, Outcome, is_dead_end, is_miss
 from lswc.safety.near_duplicates import DISTANCE
 from lswc.safety.server_limits import NOTHING_TAKEN, Taken
-from lswc.strategy import GUESS, LISTING, REQUISITE, SUBLISTING, PageLanguage, redirected, source_of
-from lswc.urls import fingerprint, fingerprints, home, parse
+from lswc.strategy import (
+    GUESS,
+    LISTING,
+    REQUISITE,
+    SUBLISTING,
+    Locality,
+    PageLanguage,
+    redirected,
+    source_of,
+)
+from lswc.urls import fingerprint, fingerprints, home, parse, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -158,6 +166,13 @@ class Lease(Struct, frozen=True):
     def key(self) -> int:
         """The key by which a frontier knows the URL again."""
         return key(self.url, self.code)
+
+
+def locality(here: str, there: str) -> Locality:
+    """Return how far apart two servers are, by their names."""
+    if here == there:
+        return Locality.SAME_SERVER
+    return Locality.SAME_SITE if site_of(here) == site_of(there) else Locality.ELSEWHERE
 
 
 def offer_like(visit: Visit, url: Url, unit: str, redirects: int | None = None) -> Offer:

@@ -9,13 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lswc.frontier.exchange.status import ALONE, Elsewhere
-from lswc.frontier.rules.contract import (
-    DEFAULTS,
-    Terms,
-    new_status,
-    site_of,
-    statuses_after,
-)
+from lswc.frontier.rules.contract import DEFAULTS, Terms, new_status, statuses_after
 from lswc.frontier.rules.visit import leave_out
 from lswc.frontier.store.ending import Ending
 from lswc.frontier.store.file import MEMORY, File
@@ -27,6 +21,7 @@ from lswc.frontier.store.urls import reopen
 from lswc.strategy import DISCARD, LearnedOrder, Pages, Status, Strategy, strategy
 from lswc.strategy.adaptive import SEEDS
 from lswc.strategy.facts import NO_PAGES
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

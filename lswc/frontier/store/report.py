@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import repair
 from lswc.frontier.exchange.outbox import State
-from lswc.frontier.rules.contract import FULL, Counts, FrontierError, check_format, site_of
+from lswc.frontier.rules.contract import FULL, Counts, FrontierError, check_format
 from lswc.frontier.rules.experience import (
     check_source,
     earlier_experience,
@@ -58,7 +58,7 @@ from lswc.strategy import (
     with_requisites,
 )
 from lswc.strategy.families import NEW, UNPROVEN, support_of
-from lswc.urls import fingerprint, parse
+from lswc.urls import fingerprint, parse, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.rules.contract import site_of
 from lswc.strategy import Pages, Status, Strategy, Unit
 from lswc.strategy.facts import NO_PAGES
 from lswc.strategy.families import support_of
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

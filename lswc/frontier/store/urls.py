@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lswc.frontier.rules.contract import FULL, discarded_as, is_twin_of_redirect, site_of
+from lswc.frontier.rules.contract import FULL, discarded_as, is_twin_of_redirect
 from lswc.frontier.rules.visit import keys
 from lswc.frontier.store.index import Line
 from lswc.frontier.store.lines import PUT_OLDEST
@@ -18,6 +18,7 @@ from lswc.frontier.store.room import keep_left_out
 from lswc.frontier.store.servers import UNSAID, begin, read_tallies, write_tallies
 from lswc.outcomes import OF_ELSEWHERE, OF_REQUISITE, Outcome
 from lswc.strategy import DISCARD, REQUISITE, SEED, better, distance_of
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     import sqlite3

@@ -9,11 +9,12 @@ import pytest
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import PARTS, part_of
-from lswc.frontier.rules.contract import Terms, site_of
+from lswc.frontier.rules.contract import Terms
 from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import REQUISITE, SEED, PageLanguage, strategy
+from lswc.urls import site_of
 from tests.frontier.exchange.at_once import at_once
 from tests.frontier.exchange.memory_post import MemoryPost
 

@@ -22,11 +22,12 @@ from hypothesis import strategies as some
 from lswc.frontier.exchange.exchange import Exchange
 from lswc.frontier.exchange.joining import join
 from lswc.frontier.exchange.owners import part_of
-from lswc.frontier.rules.contract import DEFAULTS, Terms, site_of
+from lswc.frontier.rules.contract import DEFAULTS, Terms
 from lswc.frontier.rules.visit import Offer, Visit
 from lswc.frontier.store.frontier import Frontier
 from lswc.outcomes import Outcome
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.urls import site_of
 from tests.frontier.exchange.at_once import at_once, saves_at_once
 from tests.frontier.exchange.memory_post import MemoryPost
 
