@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lswc.lab.analysis import (
+    board,
     census,
     compare,
     countries,
     estimate,
     holdings,
     html_report,
+    ledger,
     locality,
     nominations,
     pageless,
@@ -21,13 +23,14 @@ from lswc.lab.analysis import (
     words,
 )
 from lswc.lab.analysis.collection import AnalysisError, Collection
-from lswc.lab.trace.from_log import log
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from lswc.lab.analysis.board import Board
+    from lswc.lab.analysis.ledger import Ledger
     from lswc.lab.analysis.section import Section
 
 
@@ -66,21 +69,41 @@ def analyze(
 ) -> Path:
     """Write the report of a trace or crawl folder and return its path; ``say`` hears the steps.
 
-    ``name`` is what the title calls it, the folder's own if that is empty.
+    Of a crawl with a log it writes the board report, too. ``name`` is what a title calls the data,
+    the folder's own if that is empty.
 
     Raises LswcError.
     """
     html_report.check(out)
     say("reading")
     collection = read(folder, questions)
+    tag = collection.about.language
+    of_crawl = ledger.read(questions.crawl, tag) if questions.crawl else None
     found = []
-    for section in sections(collection, questions):
+    for section in sections(collection, questions, of_crawl):
         say(section.title)
         found.append(section)
-    title = f"The {collection.language} web in {name or folder.name}"
-    lead = f"Target language: {collection.language}. Source: {collection.about.source}."
+    if of_crawl is None:
+        title = f"The {collection.language} web: {name or folder.name}"
+        lead = f"Target language: {collection.language}. Source: {collection.about.source}."
+        page = None
+    else:
+        page = _board(collection, questions, of_crawl, found)
+        title, lead = page.title, page.state
     say("writing")
-    return html_report.write(out, title, lead, census.facts(collection), found)
+    first = html_report.Page(title, lead, census.facts(collection), page)
+    return html_report.write(out, first, found)
+
+
+def _board(
+    collection: Collection, questions: Questions, of_crawl: Ledger, found: Sequence[Section]
+) -> Board:
+    """Return the board report, with what the sections say of countries and of nominations."""
+    by_name = {section.name: section for section in found}
+    places = by_name["countries"].findings if questions.countries else ()
+    rows = [len(t.rows) for t in by_name["nominations"].tables if t.name == "nominations"]
+    stands = board.standing(questions.crawl)
+    return board.board(of_crawl, collection.about, stands, places, sum(rows))
 
 
 def read(folder: Path, questions: Questions) -> Collection:
@@ -93,8 +116,13 @@ def read(folder: Path, questions: Questions) -> Collection:
     return collection
 
 
-def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
-    """Yield the report's sections in order, each worked out when it is asked for."""
+def sections(
+    collection: Collection, questions: Questions, of_crawl: Ledger | None = None
+) -> Iterator[Section]:
+    """Yield the report's sections in order, each worked out when it is asked for.
+
+    ``of_crawl`` is the ledger of the crawl whose log the collection was made of.
+    """
     yield census.languages(collection)
     yield census.outcomes(collection)
     yield seeds_and_harvest.seeds(collection)
@@ -109,7 +137,7 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     yield nominations.section(collection, locate, addresses)
     yield seed_sources.section(questions.crawl)
     yield pageless.section(questions.crawl)
-    yield holdings.section(log(*questions.crawl)[0] if questions.crawl else None)
+    yield holdings.section(of_crawl)
     yield from _sizes(collection, questions)
     if questions.control is not None:
         control = Collection.read(questions.control, questions.lang)
