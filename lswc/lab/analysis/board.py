@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from lswc.guest.pageless import Without
     from lswc.lab.analysis.ledger import Ledger
-    from lswc.lab.trace.format import About
+    from lswc.language.registry import Language
     from lswc.monitor.snapshot import Snapshot
 
 BOARD = "board.html"
@@ -129,24 +129,23 @@ def standing(folders: Sequence[Path]) -> Standing:
 def title(name: str, ledger: Ledger, operator: str) -> str:
     """Return what the crawl of a language is called: who collected it, and when."""
     by = f" by {_cut(operator, _LONGEST_TITLE)}" if operator else ""
-    return f"The {name} web, collected{by}{_months(ledger)}"
+    months = _months(ledger)
+    when = f"{',' if by else ''} {months}" if months else ""
+    return f"The {name} web, collected{by}{when}"
 
 
 def board(
-    ledger: Ledger, about: About, stands: Standing, places: Sequence[str], to_nominate: int
+    ledger: Ledger, of: Language, stands: Standing, places: Sequence[str], to_nominate: int
 ) -> Board:
     """Return the board report. ``places`` are sentences about where the servers are."""
-    name = named(about.language)
-    tag = about.language
+    name, tag = of.name, of.tag
     by_language = Counter[str | None]()
     by_place = Counter[str]()
     for (lang, domain), number in ledger.pages.items():
         by_language[lang] += number
         if lang == tag:
             by_place[f".{domain}" if domain else "(address)"] += number
-    found = refusals(
-        ledger.outcomes, stands.counted.tallies.discarded if stands.counted else None
-    )
+    found = refusals(ledger.outcomes, stands.counted.tallies.discarded if stands.counted else None)
     operator = str(stands.settings.get("LSWC_OPERATOR") or "")
     wanted = by_language[tag]
     return Board(
@@ -157,7 +156,7 @@ def board(
         tiles=_tiles(ledger, stands, name, wanted),
         languages=_bars((named(lang), number) for lang, number in by_language.most_common()),
         places=_bars((readable(one), number) for one, number in by_place.most_common()),
-        place_title=_of_places(by_place, name, about.tlds),
+        place_title=_of_places(by_place, name, of.tlds),
         growth=_growth(ledger.growth),
         balance=_balance(ledger, found),
         refused=tuple(found.rows),
@@ -199,7 +198,7 @@ def _months(ledger: Ledger) -> str:
     if ledger.began is None or ledger.ended is None:
         return ""
     first, last = (f"{_time(one):%b %Y}" for one in (ledger.began, ledger.ended))
-    return f", {first}" if first == last else f", {first} to {last}"
+    return first if first == last else f"{first} to {last}"
 
 
 def _time(seconds: float) -> datetime:
@@ -227,15 +226,16 @@ def _tiles(ledger: Ledger, stands: Standing, name: str, wanted: int) -> tuple[Ti
     holdings = ledger.sites.values()
     collected = ledger.pages.total()
     archived = sum(one.pages for one in holdings)
-    sites = sum(one.pages > 0 for one in holdings)
+    with_pages = sum(one.pages > 0 for one in holdings)
+    met = sum(bool(site) for site in ledger.sites)
     size = sum(one.archived for one in holdings)
     part = share(wanted, collected)
     of_all = f", {part:.0%} of them" if part is not None else ""
     return (
-        Tile(f"{collected:,}", "pages collected: read, and their text recorded"),
+        Tile(f"{collected:,}", "pages collected: fetched, read and recorded"),
         Tile(f"{wanted:,}", f"pages in {name}{of_all}"),
         Tile(f"{archived:,}", "pages archived: kept as they were, to be shown again"),
-        Tile(f"{sites:,}", f"sites with an archived page, of {len(holdings):,} that were met"),
+        Tile(f"{with_pages:,}", f"sites with an archived page, of {met:,} that the crawl met"),
         Tile(f"{ledger.documents:,}", "documents (PDF, Word ...) among the archived pages"),
         Tile(decimal(size), f"archived content; its files take {decimal(stands.disk)}"),
     )
@@ -318,9 +318,10 @@ def _ahead(
             "seeds (addresses to begin with), or with a visit next year."
         )
     if to_nominate:
+        have = "has" if to_nominate == 1 else "have"
         yield (
-            f"{numbered(to_nominate, 'site')} outside the country's domain have pages in {name}. "
-            "People should decide which to nominate: tables/nominations.csv lists them."
+            f"{numbered(to_nominate, 'site')} outside the country's own domain {have} pages in "
+            f"{name}. People decide which to nominate: tables/nominations.csv lists them."
         )
     if unshown := sum(ledger.outcomes[one] for one in UNSHOWN):
         pages = "page needs a browser" if unshown == 1 else "pages need a browser"
@@ -328,12 +329,10 @@ def _ahead(
     if stands.without_page is not None and stands.without_page.servers:
         first = ", ".join(one.name for one in stands.without_page.first[:_SERVERS_NAMED])
         servers = numbered(stands.without_page.servers, "server")
-        yield f"{servers} answered and gave no page ({_cut(readable(first), 90)}): ask why."
+        yield f"{servers} answered and gave no page ({_cut(readable(first), 90)})."
 
 
-def _notes(
-    stands: Standing, ledger: Ledger, name: str, places: Sequence[str]
-) -> Iterator[str]:
+def _notes(stands: Standing, ledger: Ledger, name: str, places: Sequence[str]) -> Iterator[str]:
     files = sum(one.files for one in ledger.sites.values())
     yield (
         "A page is one web address with text, however often it was visited. A site is a registered "
@@ -353,7 +352,7 @@ def _notes(
         number = len(earlier) if isinstance(earlier, list) else 1
         yield (
             f"This crawl visited again what {numbered(number, 'earlier crawl')} stored. An "
-            "unchanged page counts as archived; its content is there."
+            "unchanged page counts as archived, but its content is stored there."
         )
     yield from places
     yield from (f"Missing: {_cut(gap, 200)}." for gap in stands.gaps)

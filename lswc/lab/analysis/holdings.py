@@ -10,7 +10,7 @@ from lswc.lab.analysis.table import Table
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from lswc.lab.analysis.ledger import Holding, Ledger
 
@@ -37,7 +37,7 @@ def section(ledger: Ledger | None) -> Section:
         key=lambda row: (-row[2], row[0]),
     )
     table = Table("holdings", "Sites, the largest first", _HEADS, rows)
-    return Section("holdings", _TITLE, _PURPOSE, tuple(_said(ledger.sites.values())), (table,))
+    return Section("holdings", _TITLE, _PURPOSE, tuple(_said(ledger)), (table,))
 
 
 def _row(name: str, one: Holding) -> tuple[Any, ...]:
@@ -48,15 +48,17 @@ def _row(name: str, one: Holding) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _said(found: Collection[Holding]) -> Iterator[str]:
+def _said(ledger: Ledger) -> Iterator[str]:
+    found = ledger.sites.values()
     pages, size = sum(one.pages for one in found), sum(one.archived for one in found)
     with_pages = sum(one.pages > 0 for one in found)
+    met = sum(bool(name) for name in ledger.sites)
     types = sum((one.types for one in found), Counter[str]())
     named = ", ".join(f"{kind} {number:,}" for kind, number in types.most_common(10))
     are = "is" if pages == 1 else "are"
     yield (
         f"{numbered(pages, 'page')} of {numbered(with_pages, 'site')} {are} archived: "
-        f"{size:,} bytes, with all files. The crawl knows {numbered(len(found), 'site')}."
+        f"{size:,} bytes, with all files. The crawl met {numbered(met, 'site')}."
     )
     yield f"Media types: {named or 'none'}."
     yield (

@@ -32,28 +32,36 @@ _LONGEST = 300
 """Characters of a cell that the report shows; the files have all."""
 
 _STYLE = """
+:root{color-scheme:light dark;--ink:#1d2530;--soft:#4d5764;--back:#fff;--tile:#eef5f5;
+ --line:#d3d8e0;--main:#0b6e75}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#e8ecf1;--soft:#b4bdc9;--back:#12171e;
+ --tile:#1c2630;--line:#3a4452;--main:#4fb8bf}}
 body{font:16px/1.5 system-ui,"Noto Sans","Noto Sans Thai","Noto Sans Myanmar",sans-serif;
- color:#1d2530;background:#fff;max-width:62rem;margin:0 auto;padding:2rem 1.25rem}
-h1{font-size:1.9rem;line-height:1.2;margin:0 0 .25rem}
+ color:var(--ink);background:var(--back);max-width:62rem;margin:0 auto;padding:2rem 1.25rem}
+h1{font-size:1.9rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.15rem;margin:0;display:inline}
-details{border-top:1px solid #c5ccd6;padding:.45rem 0}summary{cursor:pointer}
+details{border-top:1px solid var(--line);padding:.45rem 0}summary{cursor:pointer}
 section{padding-bottom:1rem}
-p{margin:.4rem 0;max-width:48rem}.purpose{color:#5a6472}.note{font-size:.85rem;color:#5a6472}
-a{color:#0b6e75}
-.facts{border-collapse:separate;border-spacing:.6rem;margin:1rem -.6rem}
-.facts td{background:#eef5f5;border-radius:.4rem;padding:.6rem .9rem;font-size:.8rem;color:#5a6472}
-.facts b{display:block;font-size:1.3rem;line-height:1.3;color:#1d2530;white-space:nowrap}
-img{max-width:100%;height:auto;display:block;margin:1rem 0}
+p{margin:.4rem 0;max-width:48rem;overflow-wrap:anywhere}
+.purpose{color:var(--soft)}.note{font-size:.85rem;color:var(--soft)}
+a{color:var(--main)}
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.6rem;
+ margin:1rem 0}
+.facts div{background:var(--tile);border-radius:.4rem;padding:.6rem .9rem;display:flex;
+ flex-direction:column-reverse;justify-content:flex-end}
+dt{font-size:.8rem;color:var(--soft)}dd{margin:0;font-size:1.3rem;line-height:1.3;font-weight:600}
+img{max-width:100%;height:auto;display:block;margin:1rem 0;background:#fff}
 div.wide{overflow-x:auto}
 table.data{border-collapse:collapse;font-size:.85rem;margin:.25rem 0}
 caption{text-align:left;font-weight:600;padding:.9rem 0 .3rem}
-.data th,.data td{padding:.25rem .7rem;border-bottom:1px solid #e4e8ee;text-align:left;
+.data th,.data td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:left;
  vertical-align:top;overflow-wrap:anywhere;min-width:3.2rem}
 .data td:first-child{min-width:9rem}
-.data th{border-bottom:2px solid #8a94a6;vertical-align:bottom;font-weight:600;
+.data th{border-bottom:2px solid var(--soft);vertical-align:bottom;font-weight:600;
  overflow-wrap:normal}
 .data .n{text-align:right;font-variant-numeric:tabular-nums}.data td.n{white-space:nowrap}
-@media print{details::details-content{content-visibility:visible;block-size:auto}}
+@media print{:root{color-scheme:light}
+ details::details-content{content-visibility:visible;block-size:auto}}
 """
 
 
@@ -133,14 +141,16 @@ def _html(page: Page, sections: Sequence[Section], out: Path) -> str:
 
 
 def _facts(facts: Mapping[str, float]) -> str:
-    cells = [f"<td><b>{_cell(name, value)}</b>{escape(name)}</td>" for name, value in facts.items()]
-    rows = (cells[i : i + 4] for i in range(0, len(cells), 4))
-    return '<table class="facts">' + "".join(f"<tr>{''.join(r)}</tr>" for r in rows) + "</table>"
+    cells = (
+        f"<div><dt>{escape(name)}</dt><dd>{_cell(name, value)}</dd></div>"
+        for name, value in facts.items()
+    )
+    return f'<dl class="facts">{"".join(cells)}</dl>' if facts else ""
 
 
 def _section(section: Section, out: Path) -> str:
     parts = [
-        f'<details><summary><h2>{escape(section.title)}</h2></summary>'
+        f"<details><summary><h2>{escape(section.title)}</h2></summary>"
         f'<section id="{section.name}" aria-label="{escape(section.title)}">',
         f'<p class="purpose">{escape(section.purpose)}</p>',
         *(f"<p>{escape(readable(finding))}</p>" for finding in section.findings),
@@ -166,11 +176,13 @@ def _table(table: Table) -> str:
     shown, rows = table.on_page
     first = rows[0] if rows else (None,) * len(shown)
     heads = "".join(
-        f"<th{_class(value)}>{escape(head)}</th>" for head, value in zip(shown, first, strict=True)
+        f'<th scope="col"{_class(value)}>{escape(head)}</th>'
+        for head, value in zip(shown, first, strict=True)
     )
     body = "".join(f"<tr>{_row(shown, row)}</tr>" for row in rows)
     return (
-        f'<div class="wide"><table class="data"><caption>{escape(table.title)}</caption>'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(table.title)}">'
+        f'<table class="data"><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
         f'<p class="note">{more}{files}</p>'
     )

@@ -38,7 +38,7 @@ class Address(NamedTuple):
     """One address, by all visits to it. A page and a file that a page needs are two.
 
     ``outcome`` is that of the latest visit, None if none ended. It ``is_kept`` if a visit recorded
-    it; ``mime``, ``language`` and ``is_document`` are of the latest such. Bytes are those of bodies.
+    it; ``mime``, ``language`` and ``is_document`` are of the latest such. Bytes are of bodies.
     """
 
     url: str
@@ -152,10 +152,10 @@ def _load(db: duckdb.DuckDBPyConnection, folders: Sequence[Path], language: str)
         for rows in scan(folder, "attempts"):
             db.register("batch", _plain(conform(rows, ATTEMPTS)))
             db.execute(
-                f"INSERT INTO attempts SELECT {number} + row_number() OVER (), batch.*,"
+                "INSERT INTO attempts SELECT $number + row_number() OVER (), batch.*,"
                 " NOT coalesce(list_contains($no_pages, kind), false),"
                 " list_contains($kept, outcome) FROM batch",
-                {"no_pages": list(NO_PAGES), "kept": list(map(str, _KEPT))},
+                {"number": number, "no_pages": list(NO_PAGES), "kept": list(map(str, _KEPT))},
             )
             number += len(rows)
     db.unregister("batch")
@@ -167,7 +167,9 @@ def _load(db: duckdb.DuckDBPyConnection, folders: Sequence[Path], language: str)
 
 def _plain(rows: pa.Table) -> pa.Table:
     rows = rows.select(_COLUMNS)
-    words = [name for name in _COLUMNS if name in ("kind", "mime", "outcome", "language", "variant")]
+    words = [
+        name for name in _COLUMNS if name in ("kind", "mime", "outcome", "language", "variant")
+    ]
     for name in words:
         place = rows.column_names.index(name)
         rows = rows.set_column(place, name, pc.cast(rows[name], "string"))
@@ -191,9 +193,9 @@ def _addresses(db: duckdb.DuckDBPyConnection) -> Iterator[Address]:
 
 
 def _seconds(db: duckdb.DuckDBPyConnection) -> tuple[float | None, float | None]:
-    first, last = db.execute(
-        "SELECT epoch(min(time)), epoch(max(time)) FROM attempts"
-    ).fetchall()[0]
+    first, last = db.execute("SELECT epoch(min(time)), epoch(max(time)) FROM attempts").fetchall()[
+        0
+    ]
     return first, last
 
 
@@ -204,10 +206,10 @@ def _growth(db: duckdb.DuckDBPyConnection, language: str) -> list[tuple[float, i
         " coalesce(arg_max(language, n) = $language, false) AS wanted"
         " FROM attempts WHERE is_page AND is_kept GROUP BY url),"
         " bounds AS (SELECT min(first) AS began, max(first) - min(first) AS length FROM pages)"
-        f" SELECT least({STEPS - 1}, floor({STEPS} * (first - began) / length))::INT AS step,"
-        f" any_value(began + (length / {STEPS}) * (step + 1)), count(*), count(*) FILTER (wanted)"
+        " SELECT least($steps - 1, floor($steps * (first - began) / length))::INT AS step,"
+        " any_value(began + (length / $steps) * (step + 1)), count(*), count(*) FILTER (wanted)"
         " FROM pages, bounds WHERE length > 0 GROUP BY step ORDER BY step",
-        {"language": language},
+        {"language": language, "steps": STEPS},
     ).fetchall()
     return [(end, pages, wanted) for _, end, pages, wanted in rows]
 

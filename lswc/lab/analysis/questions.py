@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lswc.archive.run_settings import language_of
 from lswc.lab.analysis import (
     board,
     census,
@@ -23,13 +24,14 @@ from lswc.lab.analysis import (
     words,
 )
 from lswc.lab.analysis.collection import AnalysisError, Collection
+from lswc.lab.analysis.html_report import Page
+from lswc.lab.trace.format import EmptyTraceError
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lswc.lab.analysis.board import Board
     from lswc.lab.analysis.ledger import Ledger
     from lswc.lab.analysis.section import Section
 
@@ -76,34 +78,46 @@ def analyze(
     """
     html_report.check(out)
     say("reading")
+    if questions.crawl:
+        return _of_crawl(folder, out, questions, say)
     collection = read(folder, questions)
-    tag = collection.about.language
-    of_crawl = ledger.read(questions.crawl, tag) if questions.crawl else None
-    found = []
-    for section in sections(collection, questions, of_crawl):
-        say(section.title)
-        found.append(section)
-    if of_crawl is None:
-        title = f"The {collection.language} web: {name or folder.name}"
-        lead = f"Target language: {collection.language}. Source: {collection.about.source}."
-        page = None
-    else:
-        page = _board(collection, questions, of_crawl, found)
-        title, lead = page.title, page.state
+    found = list(_told(sections(collection, questions), say))
+    lead = f"Target language: {collection.language}. Source: {collection.about.source}."
+    title = f"The {collection.language} web: {name or folder.name}"
     say("writing")
-    first = html_report.Page(title, lead, census.facts(collection), page)
-    return html_report.write(out, first, found)
+    return html_report.write(out, Page(title, lead, census.facts(collection)), found)
 
 
-def _board(
-    collection: Collection, questions: Questions, of_crawl: Ledger, found: Sequence[Section]
-) -> Board:
-    """Return the board report, with what the sections say of countries and of nominations."""
-    by_name = {section.name: section for section in found}
-    places = by_name["countries"].findings if questions.countries else ()
-    rows = [len(t.rows) for t in by_name["nominations"].tables if t.name == "nominations"]
+def _of_crawl(folder: Path, out: Path, questions: Questions, say: Callable[[str], None]) -> Path:
+    """Write the report of a crawl, by the trace of its log; one without a page has less."""
+    known = language_of(questions.crawl[0], questions.lang)
+    of_crawl = ledger.read(questions.crawl, known.tag)
+    facts: dict[str, float] = {}
+    try:
+        collection = read(folder, questions)
+    except EmptyTraceError:
+        found = list(_told(_of_log(questions, of_crawl), say))
+    else:
+        found = list(_told(sections(collection, questions, of_crawl), say))
+        facts = census.facts(collection)
+    places = [
+        finding
+        for section in found
+        for finding in section.findings
+        if section.name == "countries" and questions.countries is not None
+    ]
+    tables = {table.name: len(table.rows) for section in found for table in section.tables}
+    to_nominate = tables.get("nominations", 0)
     stands = board.standing(questions.crawl)
-    return board.board(of_crawl, collection.about, stands, places, sum(rows))
+    shown = board.board(of_crawl, known, stands, places, to_nominate)
+    say("writing")
+    return html_report.write(out, Page(shown.title, shown.state, facts, shown), found)
+
+
+def _told(found: Iterator[Section], say: Callable[[str], None]) -> Iterator[Section]:
+    for section in found:
+        say(section.title)
+        yield section
 
 
 def read(folder: Path, questions: Questions) -> Collection:
@@ -135,9 +149,7 @@ def sections(
     addresses = countries.read_addresses(questions.addresses) if questions.addresses else {}
     yield countries.section(collection, locate, addresses)
     yield nominations.section(collection, locate, addresses)
-    yield seed_sources.section(questions.crawl)
-    yield pageless.section(questions.crawl)
-    yield holdings.section(of_crawl)
+    yield from _of_log(questions, of_crawl)
     yield from _sizes(collection, questions)
     if questions.control is not None:
         control = Collection.read(questions.control, questions.lang)
@@ -145,6 +157,12 @@ def sections(
     if questions.strategy and collection.trace is not None:
         visits = compare.visited(collection.trace, questions.strategy)
         yield compare.missed(collection, visits, questions.strategy)
+
+
+def _of_log(questions: Questions, of_crawl: Ledger | None) -> Iterator[Section]:
+    yield seed_sources.section(questions.crawl)
+    yield pageless.section(questions.crawl)
+    yield holdings.section(of_crawl)
 
 
 def _sizes(collection: Collection, questions: Questions) -> Iterator[Section]:

@@ -100,9 +100,7 @@ class Refusals(NamedTuple):
     def rows(self) -> list[tuple[str, int, int | None]]:
         """Each of ORDER that has a number."""
         links = self.links
-        found = [
-            (why, self.addresses[why], None if links is None else links[why]) for why in ORDER
-        ]
+        found = [(why, self.addresses[why], None if links is None else links[why]) for why in ORDER]
         return [row for row in found if row[1] or row[2]]
 
 
