@@ -1,15 +1,16 @@
-"""Report: one HTML file that needs nothing else, and its tables and figures as files."""
+"""Report: HTML files that need nothing else, and the tables and figures as files."""
 
 from __future__ import annotations
 
 import math
 from base64 import b64encode
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import writing
 from lswc.files import is_partial, whole_folder
-from lswc.lab.analysis import figures
+from lswc.lab.analysis import board, figures
+from lswc.lab.analysis.board import BOARD
 from lswc.lab.analysis.collection import AnalysisError
 from lswc.urls import readable
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from lswc.lab.analysis.board import Board
     from lswc.lab.analysis.section import Section
     from lswc.lab.analysis.table import Table
 
 REPORT = "report.html"
-"""Name of the report in its folder; beside it ``tables/`` and ``figures/``."""
+"""Name of the report in its folder; beside it ``tables/``, ``figures/``, and for a crawl BOARD."""
 
 SHEET = "all.png"
 """Name of the picture with all figures."""
@@ -30,32 +32,49 @@ _LONGEST = 300
 """Characters of a cell that the report shows; the files have all."""
 
 _STYLE = """
+:root{color-scheme:light dark;--ink:#1d2530;--soft:#4d5764;--back:#fff;--tile:#eef5f5;
+ --line:#d3d8e0;--main:#0b6e75}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#e8ecf1;--soft:#b4bdc9;--back:#12171e;
+ --tile:#1c2630;--line:#3a4452;--main:#4fb8bf}}
 body{font:16px/1.5 system-ui,"Noto Sans","Noto Sans Thai","Noto Sans Myanmar",sans-serif;
- color:#1d2530;background:#fff;max-width:62rem;margin:0 auto;padding:2rem 1.25rem}
-h1{font-size:1.9rem;line-height:1.2;margin:0 0 .25rem}
-h2{font-size:1.3rem;margin:2.75rem 0 .25rem;padding-top:.75rem;border-top:2px solid #0b6e75}
-p{margin:.4rem 0;max-width:48rem}.purpose{color:#5a6472}.note{font-size:.85rem;color:#5a6472}
-nav{margin:1.25rem 0;font-size:.95rem}nav a{margin-right:1.1rem;display:inline-block}
-a{color:#0b6e75}
-.facts{border-collapse:separate;border-spacing:.6rem;margin:1rem -.6rem}
-.facts td{background:#eef5f5;border-radius:.4rem;padding:.6rem .9rem;font-size:.8rem;color:#5a6472}
-.facts b{display:block;font-size:1.3rem;line-height:1.3;color:#1d2530;white-space:nowrap}
-img{max-width:100%;height:auto;display:block;margin:1rem 0}
+ color:var(--ink);background:var(--back);max-width:62rem;margin:0 auto;padding:2rem 1.25rem}
+h1{font-size:1.9rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}
+h2{font-size:1.15rem;margin:0;display:inline}
+details{border-top:1px solid var(--line);padding:.45rem 0}summary{cursor:pointer}
+section{padding-bottom:1rem}
+p{margin:.4rem 0;max-width:48rem;overflow-wrap:anywhere}
+.purpose{color:var(--soft)}.note{font-size:.85rem;color:var(--soft)}
+a{color:var(--main)}
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.6rem;
+ margin:1rem 0}
+.facts div{background:var(--tile);border-radius:.4rem;padding:.6rem .9rem;display:flex;
+ flex-direction:column-reverse;justify-content:flex-end}
+dt{font-size:.8rem;color:var(--soft)}dd{margin:0;font-size:1.3rem;line-height:1.3;font-weight:600}
+img{max-width:100%;height:auto;display:block;margin:1rem 0;background:#fff}
 div.wide{overflow-x:auto}
 table.data{border-collapse:collapse;font-size:.85rem;margin:.25rem 0}
 caption{text-align:left;font-weight:600;padding:.9rem 0 .3rem}
-.data th,.data td{padding:.25rem .7rem;border-bottom:1px solid #e4e8ee;text-align:left;
+.data th,.data td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:left;
  vertical-align:top;overflow-wrap:anywhere;min-width:3.2rem}
 .data td:first-child{min-width:9rem}
-.data th{border-bottom:2px solid #8a94a6;vertical-align:bottom;font-weight:600;
+.data th{border-bottom:2px solid var(--soft);vertical-align:bottom;font-weight:600;
  overflow-wrap:normal}
 .data .n{text-align:right;font-variant-numeric:tabular-nums}.data td.n{white-space:nowrap}
+@media print{:root{color-scheme:light}
+ details::details-content{content-visibility:visible;block-size:auto}}
 """
 
 
-def write(
-    out: Path, title: str, lead: str, facts: Mapping[str, float], sections: Sequence[Section]
-) -> Path:
+class Page(NamedTuple):
+    """What stands above the sections, and the board report; None for data that isn't a crawl's."""
+
+    title: str
+    lead: str
+    facts: Mapping[str, float]
+    board: Board | None = None
+
+
+def write(out: Path, page: Page, sections: Sequence[Section]) -> Path:
     """Write the report into a folder and return its path.
 
     The folder is made; it must be empty or hold an earlier report, which is replaced. Raises
@@ -69,8 +88,9 @@ def write(
             for table in section.tables:
                 table.write(beside / "tables")
         _draw(beside / "figures", sections)
-        html = _html(title, lead, facts, sections, beside)
-        (beside / REPORT).write_text(html, "utf-8", "replace")
+        if page.board is not None:
+            (beside / BOARD).write_text(board.html(page.board), "utf-8", "replace")
+        (beside / REPORT).write_text(_html(page, sections, beside), "utf-8", "replace")
         _clear(out)
     return out / REPORT
 
@@ -96,38 +116,42 @@ def _draw(folder: Path, sections: Sequence[Section]) -> None:
 
 
 def _clear(out: Path) -> None:
-    """Remove the tables and figures of an earlier report: the new one may lack some."""
+    """Remove what an earlier report had, and the new one may lack."""
+    (out / BOARD).unlink(missing_ok=True)
     for kinds, folder in (((".csv", ".parquet"), "tables"), ((".svg", ".png"), "figures")):
         for path in (out / folder).glob("*"):
             if path.suffix in kinds:
                 path.unlink()
 
 
-def _html(
-    title: str, lead: str, facts: Mapping[str, float], sections: Sequence[Section], out: Path
-) -> str:
-    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in sections)
+def _html(page: Page, sections: Sequence[Section], out: Path) -> str:
+    title = escape(readable(page.title))
+    more = f'<p><a href="{BOARD}">The crawl on one page</a></p>' if page.board else ""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
-        f"<h1>{escape(title)}</h1><p>{escape(lead)}</p>\n{_facts(facts)}\n<nav>{links}</nav>\n"
+        f"<title>{title}: tables</title><style>{_STYLE}</style></head><body><main>\n"
+        f"<h1>{title}</h1><p>{escape(readable(page.lead))}</p>{more}\n{_facts(page.facts)}\n"
+        '<p class="note">Each line opens what it names.</p>\n'
         + "\n".join(_section(section, out) for section in sections)
-        + "\n</body></html>\n"
+        + "\n</main></body></html>\n"
     )
 
 
 def _facts(facts: Mapping[str, float]) -> str:
-    cells = [f"<td><b>{_cell(name, value)}</b>{escape(name)}</td>" for name, value in facts.items()]
-    rows = (cells[i : i + 4] for i in range(0, len(cells), 4))
-    return '<table class="facts">' + "".join(f"<tr>{''.join(r)}</tr>" for r in rows) + "</table>"
+    cells = (
+        f"<div><dt>{escape(name)}</dt><dd>{_cell(name, value)}</dd></div>"
+        for name, value in facts.items()
+    )
+    return f'<dl class="facts">{"".join(cells)}</dl>' if facts else ""
 
 
 def _section(section: Section, out: Path) -> str:
     parts = [
-        f'<section id="{section.name}"><h2>{escape(section.title)}</h2>',
+        f"<details><summary><h2>{escape(section.title)}</h2></summary>"
+        f'<section id="{section.name}" aria-label="{escape(section.title)}">',
         f'<p class="purpose">{escape(section.purpose)}</p>',
         *(f"<p>{escape(readable(finding))}</p>" for finding in section.findings),
     ]
@@ -135,7 +159,7 @@ def _section(section: Section, out: Path) -> str:
         data = b64encode((out / "figures" / f"{section.name}.svg").read_bytes()).decode()
         parts.append(f'<img alt="{escape(section.title)}" src="data:image/svg+xml;base64,{data}">')
     parts += [_table(table) for table in section.tables]
-    return "\n".join([*parts, "</section>"])
+    return "\n".join([*parts, "</section></details>"])
 
 
 def _table(table: Table) -> str:
@@ -152,11 +176,13 @@ def _table(table: Table) -> str:
     shown, rows = table.on_page
     first = rows[0] if rows else (None,) * len(shown)
     heads = "".join(
-        f"<th{_class(value)}>{escape(head)}</th>" for head, value in zip(shown, first, strict=True)
+        f'<th scope="col"{_class(value)}>{escape(head)}</th>'
+        for head, value in zip(shown, first, strict=True)
     )
     body = "".join(f"<tr>{_row(shown, row)}</tr>" for row in rows)
     return (
-        f'<div class="wide"><table class="data"><caption>{escape(table.title)}</caption>'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(table.title)}">'
+        f'<table class="data"><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
         f'<p class="note">{more}{files}</p>'
     )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lswc.archive.run_settings import language_of
 from lswc.lab.analysis import (
+    board,
     census,
     compare,
     countries,
     estimate,
     holdings,
     html_report,
+    ledger,
     locality,
     nominations,
     pageless,
@@ -21,13 +24,15 @@ from lswc.lab.analysis import (
     words,
 )
 from lswc.lab.analysis.collection import AnalysisError, Collection
-from lswc.lab.trace.from_log import log
+from lswc.lab.analysis.html_report import Page
+from lswc.lab.trace.format import EmptyTraceError
 from lswc.strategy import strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from lswc.lab.analysis.ledger import Ledger
     from lswc.lab.analysis.section import Section
 
 
@@ -66,21 +71,53 @@ def analyze(
 ) -> Path:
     """Write the report of a trace or crawl folder and return its path; ``say`` hears the steps.
 
-    ``name`` is what the title calls it, the folder's own if that is empty.
+    Of a crawl with a log it writes the board report, too. ``name`` is what a title calls the data,
+    the folder's own if that is empty.
 
     Raises LswcError.
     """
     html_report.check(out)
     say("reading")
+    if questions.crawl:
+        return _of_crawl(folder, out, questions, say)
     collection = read(folder, questions)
-    found = []
-    for section in sections(collection, questions):
-        say(section.title)
-        found.append(section)
-    title = f"The {collection.language} web in {name or folder.name}"
+    found = list(_told(sections(collection, questions), say))
     lead = f"Target language: {collection.language}. Source: {collection.about.source}."
+    title = f"The {collection.language} web: {name or folder.name}"
     say("writing")
-    return html_report.write(out, title, lead, census.facts(collection), found)
+    return html_report.write(out, Page(title, lead, census.facts(collection)), found)
+
+
+def _of_crawl(folder: Path, out: Path, questions: Questions, say: Callable[[str], None]) -> Path:
+    """Write the report of a crawl, by the trace of its log; one without a page has less."""
+    known = language_of(questions.crawl[0], questions.lang)
+    of_crawl = ledger.read(questions.crawl, known.tag)
+    facts: dict[str, float] = {}
+    try:
+        collection = read(folder, questions)
+    except EmptyTraceError:
+        found = list(_told(_of_log(questions, of_crawl), say))
+    else:
+        found = list(_told(sections(collection, questions, of_crawl), say))
+        facts = census.facts(collection)
+    places = [
+        finding
+        for section in found
+        for finding in section.findings
+        if section.name == "countries" and questions.countries is not None
+    ]
+    tables = {table.name: len(table.rows) for section in found for table in section.tables}
+    to_nominate = tables.get("nominations", 0)
+    stands = board.standing(questions.crawl)
+    shown = board.board(of_crawl, known, stands, places, to_nominate)
+    say("writing")
+    return html_report.write(out, Page(shown.title, shown.state, facts, shown), found)
+
+
+def _told(found: Iterator[Section], say: Callable[[str], None]) -> Iterator[Section]:
+    for section in found:
+        say(section.title)
+        yield section
 
 
 def read(folder: Path, questions: Questions) -> Collection:
@@ -93,8 +130,13 @@ def read(folder: Path, questions: Questions) -> Collection:
     return collection
 
 
-def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
-    """Yield the report's sections in order, each worked out when it is asked for."""
+def sections(
+    collection: Collection, questions: Questions, of_crawl: Ledger | None = None
+) -> Iterator[Section]:
+    """Yield the report's sections in order, each worked out when it is asked for.
+
+    ``of_crawl`` is the ledger of the crawl whose log the collection was made of.
+    """
     yield census.languages(collection)
     yield census.outcomes(collection)
     yield seeds_and_harvest.seeds(collection)
@@ -107,9 +149,7 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     addresses = countries.read_addresses(questions.addresses) if questions.addresses else {}
     yield countries.section(collection, locate, addresses)
     yield nominations.section(collection, locate, addresses)
-    yield seed_sources.section(questions.crawl)
-    yield pageless.section(questions.crawl)
-    yield holdings.section(log(*questions.crawl)[0] if questions.crawl else None)
+    yield from _of_log(questions, of_crawl)
     yield from _sizes(collection, questions)
     if questions.control is not None:
         control = Collection.read(questions.control, questions.lang)
@@ -117,6 +157,12 @@ def sections(collection: Collection, questions: Questions) -> Iterator[Section]:
     if questions.strategy and collection.trace is not None:
         visits = compare.visited(collection.trace, questions.strategy)
         yield compare.missed(collection, visits, questions.strategy)
+
+
+def _of_log(questions: Questions, of_crawl: Ledger | None) -> Iterator[Section]:
+    yield seed_sources.section(questions.crawl)
+    yield pageless.section(questions.crawl)
+    yield holdings.section(of_crawl)
 
 
 def _sizes(collection: Collection, questions: Questions) -> Iterator[Section]:

@@ -84,6 +84,10 @@ class TraceError(ConfigError):
     """A trace can't be read or written; the message says what is wrong with it."""
 
 
+class EmptyTraceError(TraceError):
+    """A trace has no page, or no seed, as that of a crawl that got nowhere."""
+
+
 class Fate(IntEnum):
     """What became of a URL in the crawl that the trace records."""
 
@@ -394,9 +398,9 @@ def _validate(trace: Trace) -> None:
     if len(trace.offsets) != n + 1:
         raise TraceError(f"{n} rows in urls.parquet, but {len(trace.offsets) - 1} in links.parquet")
     if not len(trace.seeds):
-        raise TraceError("the trace has no seeds")
+        raise EmptyTraceError("the trace has no seeds")
     if not np.any(trace.fate == Fate.PAGE):
-        raise TraceError("the trace is empty: it has no downloaded page")
+        raise EmptyTraceError("the trace is empty: it has no downloaded page")
     if not (_inside(trace.seeds, n) and _inside(trace.targets, n)):
         raise TraceError(f"a seed or a link leads to a URL outside 0 .. {n - 1}")
     if trace.anchors is not None and not _inside(trace.anchors, len(Anchor)):

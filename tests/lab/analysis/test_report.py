@@ -58,7 +58,7 @@ def out(trace: Path) -> Path:
 
 def test_the_size_in_a_few_numbers(out: Path) -> None:
     html = (out / "report.html").read_text("utf-8")
-    shown = {name: value for value, name in re.findall(r"<td><b>(.*?)</b>(.*?)</td>", html)}
+    shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", html))
     # a and b have two pages each; a/never and nowhere.org were never downloaded.
     assert shown == {
         "URLs": "8", "pages": "6", "relevant pages": "3", "servers with pages": "4",
