@@ -125,12 +125,14 @@ class OfSite(NamedTuple):
     """A site in full: its largest servers, and its URLs by outcome or reason.
 
     Of all URLs of the frontier the share ``looked_at`` was, the latest: there was no more time.
+    ``family`` is that of an unproven site (``Lookup.family_of``), "" of another.
     """
 
     totals: SiteTotals
     servers: list[SiteServer]
     outcomes: dict[str, int]
     looked_at: float
+    family: str = ""
 
 
 @dataclass(frozen=True)

@@ -423,7 +423,9 @@ class Reader(Lookup):
 
     def of_site(self, name: str, most: int) -> OfSite | None:
         """Return what is known of a site, with ``most`` servers; None if nothing is."""
-        return site_report.of_site(self._db, name, most)
+        found = site_report.of_site(self._db, name, most)
+        family = "".join(self.family_of(name)[:1])
+        return None if found is None else found._replace(family=family)
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first."""

@@ -25,6 +25,8 @@ from lswc.monitor.snapshot import (
 )  # fmt: skip
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.story import explained
+from lswc.workbench import usual
+from lswc.workbench.alerts import alerts
 from lswc.workbench.live.full_count import FullCount
 from lswc.workbench.replay import address_of
 
@@ -85,6 +87,7 @@ class PageData:
         except ControlError as wrong:
             control, error = Control(), str(wrong)
         snapshot, full = self._snapshot(control), self._full
+        found = alerts(snapshot, wrong=error, gap=full.error)
         return {
             "name": self._crawl.name,
             "store": self._crawl.store,
@@ -97,6 +100,8 @@ class PageData:
             },
             "rules": [[place.name, rule.given, rule.why] for place, rule in control.rules],
             "control_error": error,
+            "alerts": to_builtins(found),
+            "usual_harvest": usual.harvest(snapshot),
             "sentences": _sentences(snapshot),
             "slowest": to_builtins(slowest(snapshot.workers)),
             **to_builtins(snapshot),

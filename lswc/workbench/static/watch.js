@@ -177,6 +177,7 @@ function show(told) {
   const lost = silent && told.state !== "silent" ? ` · no sign of life of ${silent} of ${told.workers.length} workers` : "";
   $("state").className = `pill ${told.state} ${silent ? "lost" : ""}`;
   set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}${lost}`);
+  toDo(told.alerts);
   tiles(told);
   panels(told);
   control(told);
@@ -203,6 +204,7 @@ function tiles(told) {
   const live = ["running", "paused", "offline"].includes(told.state);
   set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : "")
     + (live && told.recent_harvest_rate != null ? `; ${percent(told.recent_harvest_rate)} in the latest minute` : ""));
+  set("n-harvest-usual", told.usual_harvest);
   set("n-coverage", percent(told.coverage_at_most));
   set("n-coverage-more", told.coverage_at_most == null ? "" : "of what it knows of, an estimate");
   set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
@@ -220,6 +222,17 @@ function tiles(told) {
   set("n-servers-more", relevant ? `${large(relevant)} relevant` : "");
   set("n-disk", disk ? bytes(disk.free) : "–");
   set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
+}
+
+/** What somebody should do; rows are made anew only if another thing is to be done. */
+function toDo(alerts) {
+  const all = JSON.stringify(alerts);
+  if ($("todo").dataset.all === all) return;
+  $("todo").dataset.all = all;
+  $("todo").hidden = !alerts.length;
+  $("alerts").replaceChildren(...alerts.map(({ level, cause, step, link }) => make("li", { className: level },
+    make("span", { className: "chip", textContent: level }),
+    make("p", {}, make("strong", { textContent: cause }), ` ${step} `, link ? make("a", { href: link, textContent: "Look at it" }) : null))));
 }
 
 /** What is told of pages visited again, a row each. */
