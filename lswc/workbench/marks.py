@@ -32,6 +32,9 @@ KINDS = (GOOD, BROKEN, NOT_WANTED)
 NOTE_CHARACTERS, NAME_CHARACTERS = 2_000, 100
 """Characters of a note and of a name at most."""
 
+NAME_OF_HOST = 253
+"""Characters of a host's name at most (RFC 1035 §2.3.4)."""
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -72,7 +75,8 @@ def _known(place: str) -> str:
     """Return a place as marks know it."""
     written = place.strip()
     url = parse(written if "://" in written else f"http://{written}")
-    if url is None or url.scheme not in ("http", "https"):
+    is_host = url is not None and len(url.hostname) <= NAME_OF_HOST
+    if url is None or not is_host or url.scheme not in ("http", "https"):
         raise ConfigError(f"{place[:100]!r} is neither a page's URL nor a site")
     return url.href if "://" in written else site(url.hostname)
 

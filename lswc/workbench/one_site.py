@@ -23,7 +23,7 @@ from lswc.urls import parse, site
 from lswc.workbench import marks
 from lswc.workbench.html import moment, size
 from lswc.workbench.instructions import earlier, in_force, in_words, is_in, seen
-from lswc.workbench.sites import NAME_CHARACTERS, searched
+from lswc.workbench.sites import searched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 SERVERS, PAGES = 100, 50
 """Servers and latest pages that are shown."""
+
+URL_CHARACTERS = 2_083
+"""Characters of what is looked for: URLs of a crawl are no longer (URLLENGTH_LIMIT)."""
 
 LOG_SECONDS = 2.0
 """Seconds in which the log is read for the latest pages, over all workers' folders."""
@@ -111,7 +114,7 @@ def shown(watch: Watch, given: Mapping[str, str]) -> dict[str, Any]:
 
 def _site(written: str) -> str:
     """Return the site that somebody named: itself, a server of its or a URL."""
-    text = written.strip()[: 10 * NAME_CHARACTERS]
+    text = written.strip()[:URL_CHARACTERS]
     url = parse(text if "://" in text else f"http://{text}")
     return searched(text) if url is None else site(url.hostname)
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 ROWS = 50
 """Sites of a page."""
 
-NAME_CHARACTERS = 253
-"""Characters of a name that are looked for: no host's is longer (RFC 1035 §2.3.4)."""
-
 COLUMNS = (
     (SiteOrder.NAME, "site"),
     (SiteOrder.PAGES, "pages"),
@@ -43,7 +40,7 @@ def listed(watch: Watch, given: Mapping[str, str]) -> dict[str, Any]:
     found = watch.crawl.sites(Sites(text, order, without, ROWS * page))
     pages = max(1, -(-min(found.number, MOST_SITES) // ROWS))
     return {
-        "q": given.get("q", "")[:NAME_CHARACTERS],
+        "q": given.get("q", "")[: marks.NAME_OF_HOST],
         "order": str(order),
         "without": without,
         "columns": [(str(name), head) for name, head in COLUMNS],
@@ -59,7 +56,7 @@ def listed(watch: Watch, given: Mapping[str, str]) -> dict[str, Any]:
 
 def searched(written: str) -> str:
     """Return what is looked for in names of hosts, which have no letters but those of ASCII."""
-    text = written.strip().lower()[:NAME_CHARACTERS]
+    text = written.strip().lower()[: marks.NAME_OF_HOST]
     url = None if text.isascii() else parse(f"http://{text}/")
     return text if url is None else url.hostname
 
