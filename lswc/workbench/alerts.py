@@ -233,7 +233,7 @@ def _walls(snapshot: Snapshot) -> Iterator[Alert]:
     pages = sum(ended.get(reason, 0) for reason in _SHELLS)
     if servers >= WALLS or pages >= SHELLS:
         yield Alert(
-            SOON, f"{numbered(pages, 'page')} that need their scripts weren't shown.",
+            SOON, f"Pages that need their scripts weren't shown: {pages:,}.",
             "Go on with -s LSWC_BROWSER=auto, or raise LSWC_BROWSER_SHARE.",
         )  # fmt: skip
 

@@ -59,7 +59,7 @@ def test_a_healthy_crawl_needs_nobody() -> None:
         (ended(html=540, status_403=30, status_429=30, depth=10**6), SOON,
          "60 of 600 URLs were refused", "sites?show=without"),
         (ended(html=1_980, spider_error=20), SOON, "a fault of this program", ""),
-        (ended(html=9_000, not_rendered=20), SOON, "20 pages that need their scripts", ""),
+        (ended(html=9_000, not_rendered=20), SOON, "scripts weren't shown: 20.", ""),
         ({"without_page": Without(3, {"cookie wall": 2, "status 401": 1})}, NOTE, "3 servers show",
          "sites?show=without"),
         ({"without_page": Without(1, {"robots.txt": 1},

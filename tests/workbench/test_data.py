@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from redis import Redis
 
+from lswc.errors import StorageError
 from lswc.frontier.exchange.post import Post
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import Frontier
@@ -317,3 +318,14 @@ def test_logs_are_those_of_workers_on_this_machine(
     assert find(crawl, "http://a.example/")["no_log"] == ""
     (tmp_path / "a" / "log").rmdir()
     assert find(crawl, "http://a.example/")["no_log"] == "The crawl's log isn't on this machine."
+
+
+def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    frontier = Frontier(folder / "frontier.db", strategy("adaptive"), IDENTITY)
+    frontier.close()
+    data = PageData(in_one(folder))
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(StorageError, match=f"can't read {folder}: No such file"):
+        data.get()

@@ -241,7 +241,7 @@ function again(held) {
   if (!held) return;
   table($("again"), [
     { name: "what", value: (row) => row[0] },
-    { name: "", value: (row) => row[1], number: true, text: (row) => row[1] },
+    { name: "number", value: (row) => row[1], number: true, text: (row) => row[1] },
   ], [
     ["held: pages, sitemaps, feeds", count(held.held)],
     ["due now", count(held.due)],
@@ -408,7 +408,7 @@ function control({ control: whole, rules, control_error: error, state }) {
     { name: "place", value: (row) => row[0] }, { name: "instruction", value: (row) => words(row[1], row[2]) },
     { name: "why", value: (row) => row[3] || "" },
   ];
-  if (may) columns.push({ name: "", fill: takeBack });
+  if (may) columns.push({ name: "change", fill: takeBack });
   table($("rules"), columns, rows, error || "None. Block or pause a site here, or after you have looked it up.");
 }
 
