@@ -461,6 +461,29 @@ def test_a_site_is_blocked_and_marked_with_the_keyboard_alone(
     assert told == []
 
 
+@pytest.mark.slow
+def test_what_to_do_is_told_at_the_top(
+    browser: Any, shown: Shown, told: list[str], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(shown.crawl.folder, tmp_path / "crawl")
+    now = json.loads((folder / "now.json").read_text())
+    now["workers"][0]["state"] = "running"
+    hub = {"name": f"hub.co.th{HOSTILE}", "reasons": {"robots.txt": 9}, "linked": 99}
+    now["without_page"] = {"servers": 1, "reasons": {"robots.txt": 1}, "first": [hub]}
+    (folder / "now.json").write_text(json.dumps(now))
+    with watch(Site(tmp_path / "web", folder)) as watched:
+        opened = view(browser, watched, told)
+        opened.wait_for_selector("#alerts li")
+        assert [row.split(".")[0] for row in texts(opened, "#alerts li p")] == [
+            "The crawl reports nothing any more", "Relevant pages link to 99 URLs of hub"
+        ]  # fmt: skip
+        assert opened.locator("#alerts a:visible").get_attribute("href").startswith("site?name=")
+        opened.goto(f"http://127.0.0.1:{watched.port}/todo")
+        assert len(texts(opened, ".alerts li")) == 2
+        opened.close()
+    assert told == []
+
+
 JUNE = 1_780_272_000
 """The first of June 2026, 0:00 in Greenwich, 7:00 in Bangkok."""
 

@@ -224,15 +224,24 @@ function tiles(told) {
   set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
 }
 
-/** What somebody should do; rows are made anew only if another thing is to be done. */
+/** What somebody should do. Rows stay, so that a link in them keeps the focus. */
 function toDo(alerts) {
-  const all = JSON.stringify(alerts);
-  if ($("todo").dataset.all === all) return;
-  $("todo").dataset.all = all;
   $("todo").hidden = !alerts.length;
-  $("alerts").replaceChildren(...alerts.map(({ level, cause, step, link }) => make("li", { className: level },
-    make("span", { className: "chip", textContent: level }),
-    make("p", {}, make("strong", { textContent: cause }), ` ${step} `, link ? make("a", { href: link, textContent: "Look at it" }) : null))));
+  const rows = $("alerts");
+  while (rows.children.length > alerts.length) rows.lastChild.remove();
+  alerts.forEach(({ level, cause, step, link }, at) => {
+    if (!rows.children[at]) {
+      rows.append(make("li", {}, make("span"), make("p", {}, make("strong"), " ", make("span"), " ", make("a", { textContent: "Look at it" }))));
+    }
+    const [chip, text] = rows.children[at].children;
+    rows.children[at].className = level;
+    chip.className = "chip";
+    change(chip, level);
+    change(text.children[0], cause);
+    change(text.children[1], step);
+    text.children[2].hidden = !link;
+    text.children[2].href = link || "#";
+  });
 }
 
 /** What is told of pages visited again, a row each. */
