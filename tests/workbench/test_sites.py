@@ -94,6 +94,19 @@ def test_sites_are_listed_filtered_and_sorted(watch: Watch) -> None:
     assert ">ไทย.ไทย</a>" in page("sites", found)
 
 
+def test_sites_of_several_folders_are_sorted_together(tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder, pages in zip(folders, (1, 2), strict=True):
+        folder.mkdir()
+        path = folder / "frontier.db"
+        with closing(Frontier(path, strategy("adaptive"), IDENTITY)) as frontier:
+            frontier.offer([offer(f"http://s{pages}.th/{number}") for number in range(pages)])
+    both = Watch(StoredInFolders(folders, in_folder(folders[0])))
+    found = sites.listed(both, {"order": "pending"})
+    assert (found["number"], [one.name for one in found["rows"]]) == (2, ["s2.th", "s1.th"])
+    assert one_site.shown(both, {"name": "s2.th"})["site"].totals.pending == 2
+
+
 @pytest.mark.parametrize(
     "given",
     [

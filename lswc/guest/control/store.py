@@ -89,7 +89,6 @@ def change(
     """
     name = place_of(place).name if place else ""
     before = read(where)
-    _check_seen(where, before, key, name, seen)
     if value is None:
         _check_given(before, key, name)
     else:

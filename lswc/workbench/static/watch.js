@@ -519,7 +519,8 @@ function aServer(told) {
   outcome[0] = barred("outcome", (row) => row[0], (row) => row[1], most(told.outcomes, (row) => row[1]), (row) => (row[2] === "no more is known" ? "" : row[2]));
   $("result-body").replaceChildren(...[
     factList([["status", told.status], ["pages", count(told.downloaded)], ["relevant", share(told.relevant, told.downloaded)],
-      ["pending", count(told.pending)], ["registered domain", told.site]]),
+      ["pending", count(told.pending)]]),
+    make("p", {}, make("a", { href: `site?name=${encodeURIComponent(told.site)}`, textContent: `All of the site ${told.site}` })),
     rules(told.said),
     buttons(`${told.name}/`, told.said),
     make("div", { className: "lists" },
