@@ -108,6 +108,7 @@ async def test_a_crawl_delay_is_kept_for_people_to_see(tmp_path: Path) -> None:
         await host.may("http://b.example/")
         kept = read_learned(tmp_path / LEARNED)
         assert kept == {("a.example", "Crawl-delay"): 7.0}
+        assert not read_learned(tmp_path / LEARNED, "b.example")
         learned.close()
         learned = Learned(tmp_path / LEARNED)
         CrawlDelays(learned).heard("a.example", 0.0)

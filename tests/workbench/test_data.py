@@ -119,6 +119,7 @@ def test_both_stores_show_the_same(crawl: StoredCrawl) -> None:
         ("blocked", 4), ("nofollow", 3), ("requisite: depth", 1), ("server's page limit", 1)
     ]  # fmt: skip
     assert shown["by_status"] == {"relevant": 1, "unvisited": 2}
+    assert [one["cause"] for one in shown["alerts"]] == ["The crawl reports nothing any more."]
 
 
 def test_a_server_or_url_is_looked_up(crawl: StoredCrawl) -> None:

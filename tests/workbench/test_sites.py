@@ -159,7 +159,9 @@ def test_a_place_of_another_site_is_a_mistake(alone: Watch) -> None:
     assert found["place"] == "www.one.co.th/~lek/"
 
 
-def test_the_latest_pages_come_from_the_log(alone: Watch, tmp_path: Path) -> None:
+def test_the_latest_pages_come_from_the_log(
+    alone: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [
         {"time": 1_000 * number, "url": url, "outcome": outcome, "title": HOSTILE, "bytes": 9,
          "relevant": True, "language": "th"}
@@ -177,6 +179,9 @@ def test_the_latest_pages_come_from_the_log(alone: Watch, tmp_path: Path) -> Non
         "http://one.co.th:81/b", "http://www.one.co.th/"
     ]  # fmt: skip
     assert HOSTILE not in page("site", found)
+    monkeypatch.setattr(one_site, "PAGES", 1)
+    (latest,) = one_site.shown(alone, {"name": "one.co.th"})["latest"]
+    assert latest["url"] == "http://one.co.th:81/b"
 
 
 def of_site(pages: int = 0, relevant: int = 0, pending: int = 0, **more: Any) -> OfSite:
@@ -316,9 +321,9 @@ def test_marks_are_set_listed_and_given_away(watch: Watch) -> None:
     text = page("marks", found)
     assert HOSTILE not in text
     assert 'href="site?name=one.co.th' in text
-    given = marking.listed(watch, {"as": "csv", "q": "nok"})
-    assert isinstance(given, File)
-    assert (given.type, given.content.count(b"\r\n")) == ("text/csv; charset=utf-8", 2)
+    table = marking.listed(watch, {"as": "csv", "q": "nok"})
+    assert isinstance(table, File)
+    assert (table.type, table.content.count(b"\r\n")) == ("text/csv; charset=utf-8", 2)
     shown = page("site", one_site.shown(watch, {"name": "one.co.th"}))
     assert "It is marked as not wanted." in shown
     assert "http://www.one.co.th/2" in shown
