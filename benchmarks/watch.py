@@ -48,6 +48,13 @@ WARM = 30.0
 """Seconds until the crawl has asked most servers for robots.txt."""
 
 PAINTS = 5
+ASKED = 9
+"""Times that a list of sites, or a site, is asked for."""
+
+OF_SITES = (
+    "sites", "sites?order=pending", "sites?q=erver99", "sites?page=200",
+    "site?name=server0.example", "todo",
+)  # fmt: skip
 BLOCKS, BLOCK = 60, 50
 """Pairs of blocks of commits, and commits in a block."""
 
@@ -186,9 +193,9 @@ class Watching:
         """Wait until the whole queue was counted; return what was told of that."""
         while True:
             _, text = ask(self.address, "api/state?course=30000")
-            stock: dict[str, Any] = json.loads(text)["stock"]
-            if stock["age"] is not None:
-                return stock
+            count: dict[str, Any] = json.loads(text)["count"]
+            if count["age"] is not None:
+                return count
             time.sleep(0.5)
 
     def end(self) -> None:
@@ -222,6 +229,18 @@ def painted(address: str) -> None:
     for name, found in (("first paint", paints), ("with its numbers", numbers)):
         told = ", ".join(f"{value:.0f}" for value in found)
         print(f"{name}: {median(found):.0f} ms (each: {told})")
+
+
+def asked(watching: Watching) -> None:
+    """Print how long the pages about sites take."""
+    for path in OF_SITES:
+        before = watching.cpu
+        found = sorted(ask(watching.address, path)[0] for _ in range(ASKED))
+        cpu = (watching.cpu - before) / ASKED
+        print(
+            f"{path}: {1000 * median(found):.0f} ms ({1000 * found[0]:.0f} to "
+            f"{1000 * found[-1]:.0f}), {1000 * cpu:.0f} ms of the CPU"
+        )
 
 
 class Mark(NamedTuple):
@@ -325,12 +344,13 @@ def main() -> None:
         print(f"{told}, {len(text) / 1000:.0f} kB")
         painted(watching.address)
         before = watching.cpu
-        stock = watching.counted()
+        count = watching.counted()
         counting = watching.cpu - before
-        print(f"the whole queue counted in {stock['seconds']} s, {counting:.1f} s of the CPU")
+        print(f"the whole queue counted in {count['seconds']} s, {counting:.1f} s of the CPU")
         for what in ("www.server0.example", "erver9999", "http://www.server0.example/x"):
             seconds, _ = ask(watching.address, f"api/find?q={what}")
             print(f"looked up {what}: {1000 * seconds:.0f} ms")
+        asked(watching)
         commits(given.folder, given.servers, watching)
         pairs(given.folder, port, watching, given.pairs)
         watching.end()

@@ -193,6 +193,24 @@ def scan(crawl: Path, kind: str, columns: Sequence[str] | None = None) -> Iterat
         raise ArchiveError(f"{folder} is damaged: {error}") from error
 
 
+def scan_back(crawl: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield columns of the attempts of a crawl, the latest first; rows are in order in each table.
+
+    Raises ArchiveError if the log is damaged.
+    """
+    folder, wanted = crawl / "log", list(columns)
+    try:
+        for journal in reversed(journals(folder)):
+            batches = [_attempts(batch).select(wanted) for batch in _batches(journal)]
+            yield from reversed(batches)
+        for path in sorted(folder.glob("attempts-*.parquet"), reverse=True):
+            file = pq.ParquetFile(path)
+            for group in reversed(range(file.num_row_groups)):
+                yield file.read_row_group(group, columns=wanted)
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{folder} is damaged: {error}") from error
+
+
 def _batches(journal: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
     """Yield the rows of a journal. Raises ArchiveError if it can't be read.
 

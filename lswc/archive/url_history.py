@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lswc.archive.appended_files import ArchiveError
-from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, scan
+from lswc.archive.log_tables import ATTEMPTS, LINKS, conform, scan, scan_back
 from lswc.archive.run_settings import SETTINGS
+from lswc.outcomes import RECORDED
 from lswc.urls import parse
 
 if TYPE_CHECKING:
@@ -26,6 +29,17 @@ class ServerHistory(NamedTuple):
 
     outcomes: dict[str, int]
     latest: list[dict[str, Any]]
+
+
+OF_PAGES = (*SEEN, "title", "kind")
+"""Columns that are told of a site's pages."""
+
+
+class SitePages(NamedTuple):
+    """The latest pages of a site, newest first; ``is_all`` if the log was read to its beginning."""
+
+    pages: list[dict[str, Any]]
+    is_all: bool
 
 
 class History(NamedTuple):
@@ -69,6 +83,23 @@ def of_server(crawl: Path, server: str, most: int = 50) -> ServerHistory:
         if len(latest) > 2 * most:
             del latest[:-most]
     return ServerHistory(dict(outcomes.most_common()), latest[-most:][::-1])
+
+
+def pages_of_site(crawl: Path, site: str, most: int, seconds: float) -> SitePages:
+    """Return the latest ``most`` pages of a site and its subdomains, in about so many seconds.
+
+    Raises ArchiveError if the log is damaged.
+    """
+    here = rf"^https?://([^/]*\.)?{re.escape(site)}(:[0-9]+)?/"
+    pages: list[dict[str, Any]] = []
+    until = monotonic() + seconds
+    for table in scan_back(crawl, OF_PAGES):
+        is_page = pc.is_in(pc.cast(table["outcome"], pa.string()), pa.array(RECORDED))
+        found = table.filter(pc.and_(is_page, pc.match_substring_regex(table["url"], here)))
+        pages += found.slice(max(0, found.num_rows - most)).to_pylist()[::-1]
+        if len(pages) >= most or monotonic() > until:
+            return SitePages(pages[:most], is_all=False)
+    return SitePages(pages, is_all=True)
 
 
 def _twins(url: str) -> list[str]:

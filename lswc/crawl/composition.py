@@ -34,7 +34,7 @@ from lswc.guest.control import InFolder
 from lswc.guest.control_in_effect import ControlInEffect
 from lswc.guest.guest import Guest, Stores
 from lswc.guest.learned import FILE as LEARNED_FILE
-from lswc.guest.learned import Learned
+from lswc.guest.learned import CrawlDelays, Learned
 from lswc.guest.network import PROBED, Network
 from lswc.guest.pageless import Pageless
 from lswc.guest.rests import FILE as BACKOFF_FILE
@@ -188,6 +188,7 @@ def _composed(
     listings = Listings(crawl, frontier, commits, readers, earlier if crawl.earlier else None)
     listings.load(recorded.cut)
     guest.rules.heard = listings.heard
+    guest.rules.heard_delay = CrawlDelays(learned).heard
     commits.taken_back = listings.taken_back
     internet.reads = readers.read
     network.in_scope = partial(_in_scope, crawl)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 FILE = "learned.jsonl"
 """Name of the file in the crawl folder."""
 
+CRAWL_DELAY = "Crawl-delay"
+"""Subject of the seconds that the robots.txt of a server asks for."""
+
+DELAYS_KEPT = 20_000
+"""Servers whose Crawl-delay is kept."""
+
 Key = tuple[str, str]
 """A server, or what else is learned of, and the subject."""
 
@@ -29,8 +35,7 @@ class Learned:
     def __init__(self, path: Path) -> None:
         self.heard: list[Callable[[Key], None]] = []
         with writing(path):
-            text = path.read_text("utf-8", errors="replace") if path.exists() else ""
-            self._values = _read(text)
+            self._values = read(path)
             new = path.with_suffix(".new")
             new.write_bytes(b"".join(_row(key, value) for key, value in self._values.items()))
             replace(path, new)
@@ -69,13 +74,37 @@ class Learned:
         self._file.close()
 
 
+class CrawlDelays:
+    """Crawl-delays of robots.txt, kept for people to see: in seconds, by server."""
+
+    def __init__(self, learned: Learned) -> None:
+        self._learned = learned
+        self._servers = set(learned.keys(CRAWL_DELAY))
+
+    def heard(self, server: str, seconds: float) -> None:
+        """Take notice of what a robots.txt asks for, 0 if it asks for nothing."""
+        if seconds and (server in self._servers or len(self._servers) < DELAYS_KEPT):
+            self._servers.add(server)
+            self._learned.put(server, CRAWL_DELAY, seconds)
+        elif server in self._servers:
+            self._servers.remove(server)
+            self._learned.put(server, CRAWL_DELAY, None)
+
+
 def _row(key: Key, value: Any) -> bytes:
     return json.dumps([*key, value]).encode() + b"\n"
 
 
-def _read(text: str) -> dict[Key, Any]:
+def read(path: Path, about: str = "") -> dict[Key, Any]:
+    """Return what the file of a crawl has, also while that runs; of names with a text in them.
+
+    Raises OSError.
+    """
+    text = path.read_text("utf-8", errors="replace") if path.exists() else ""
     values: dict[Key, Any] = {}
     for line in text.split("\n")[:-1]:
+        if about not in line:
+            continue
         try:
             server, subject, value = json.loads(line)
         except (ValueError, TypeError):

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 SERVERS_KEPT = 20_000
 """Servers that are kept; further ones aren't told."""
 
-_SUBJECT = "no page"
+NO_PAGE = "no page"
+"""Subject of what is learned of them: the number of URLs by reason, and of links to them."""
+
 _SAID = (Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG)
 # The first are the most promising: what somebody could do something about.
 _PROMISING = (
@@ -63,13 +65,13 @@ class Pageless:
     def __init__(self, learned: Learned, tlds: Collection[str]) -> None:
         self._learned, self._tlds = learned, frozenset(tlds)
         self.servers: set[str] = set()
-        for server in learned.keys(_SUBJECT):
-            self._heard((server, _SUBJECT))
+        for server in learned.keys(NO_PAGE):
+            self._heard((server, NO_PAGE))
         learned.heard.append(self._heard)
 
     def _heard(self, key: Key) -> None:
         server, subject = key
-        if subject == _SUBJECT:
+        if subject == NO_PAGE:
             (self.servers.add if self._learned.get(*key) else self.servers.discard)(server)
 
     def ended(self, visit: Visit) -> None:
@@ -77,16 +79,16 @@ class Pageless:
         server = visit.lease.server
         if visit.relevant is not None:
             if server in self.servers:
-                self._learned.put(server, _SUBJECT, None)
+                self._learned.put(server, NO_PAGE, None)
             return
         reason = "" if visit.lease.of_server.pages else _reason(visit)
         if not reason or (server not in self.servers and len(self.servers) >= SERVERS_KEPT):
             return
-        known: Any = self._learned.get(server, _SUBJECT)
+        known: Any = self._learned.get(server, NO_PAGE)
         reasons: dict[str, int] = known[0] if known else {}
         linked = (known[1] if known else 0) + (visit.lease.inherited == PageLanguage.TARGET)
         reasons = {**reasons, reason: reasons.get(reason, 0) + 1}
-        self._learned.put(server, _SUBJECT, [reasons, linked])
+        self._learned.put(server, NO_PAGE, [reasons, linked])
 
     def told(self, top: int) -> Without:
         """Return the servers without a page, and the first of them in full."""
@@ -96,7 +98,7 @@ class Pageless:
         return Without(len(there), dict(reasons.most_common()), tuple(first))
 
     def _server(self, name: str) -> Server:
-        reasons, linked = self._learned.get(name, _SUBJECT)
+        reasons, linked = self._learned.get(name, NO_PAGE)
         return Server(name, reasons, linked, tld(name.partition(":")[0]) in self._tlds)
 
 

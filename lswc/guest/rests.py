@@ -100,8 +100,7 @@ class Backoff:
     def __init__(self, path: Path, first: float) -> None:
         self._first = first
         with writing(path):
-            text = path.read_text("utf-8", errors="replace") if path.exists() else ""
-            self._rests = _read(text)
+            self._rests = read(path)
             new = path.with_suffix(".new")
             new.write_bytes(b"".join(map(self._row, self._rests)))  # what is over is left out
             replace(path, new)
@@ -151,7 +150,9 @@ class Backoff:
         self._file.close()
 
 
-def _read(text: str) -> dict[str, Rest]:
+def read(path: Path) -> dict[str, Rest]:
+    """Return who rests by the file of a crawl, also while that runs. Raises OSError."""
+    text = path.read_text("utf-8", errors="replace") if path.exists() else ""
     rests: dict[str, Rest] = {}
     for line in text.split("\n")[:-1]:
         try:

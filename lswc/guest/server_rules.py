@@ -173,13 +173,15 @@ class ServerRules:
     """What servers say of being asked, and of what becomes of their pages.
 
     ``robot`` is the name for which robots.txt is read, "" if it isn't. ``heard`` is called with the
-    server, the text and the URL of each robots.txt.
+    server, the text and the URL of each robots.txt; ``heard_delay`` with the server and its
+    Crawl-delay in seconds, 0 if there is none.
     """
 
     def __init__(self, internet: Internet, robot: str) -> None:
         self._internet = internet
         self.robot = robot
         self.heard: Callable[[str, bytes, str], None] = lambda *_: None
+        self.heard_delay: Callable[[str, float], None] = lambda *_: None
         self.robots: RuleCache[RobotsRules] = RuleCache(internet.now)
         self.reservations: RuleCache[Reservations] = RuleCache(internet.now)
         self._odd: OrderedDict[str, None] = OrderedDict()
@@ -220,7 +222,9 @@ class ServerRules:
         return None
 
     def _take(self, url: Url, body: bytes, seconds: float) -> None:
-        self.robots.put(url.server, RobotsRules(body, self.robot), seconds)
+        rules = RobotsRules(body, self.robot)
+        self.robots.put(url.server, rules, seconds)
+        self.heard_delay(url.server, rules.crawl_delay)
         self.heard(url.server, body, urljoin(url.href, f"/{ROBOTS}"))
 
     def _is_odd(self, server: str, body: bytes) -> bool:

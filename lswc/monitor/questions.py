@@ -14,7 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from lswc.errors import LswcError
-from lswc.frontier.rules.report import HeldPage, Server, Standing
+from lswc.frontier.rules.report import (
+    HeldPage,
+    OfSite,
+    Server,
+    SiteList,
+    SiteOrder,
+    Standing,
+)
 from lswc.frontier.store import report as sqlite_report
 from lswc.monitor.snapshot import Cell, Snapshot, cell_in_words, counted
 
@@ -30,6 +37,9 @@ LONGEST = 20_000
 
 MOST = 1_000
 """Rows of a list that may be asked for."""
+
+MOST_SITES = 10_000
+"""Sites of a list that may be asked for."""
 
 WAITING = 20
 """Questions that wait while one is answered; further ones are ignored."""
@@ -63,7 +73,23 @@ class OfUrl(Struct, frozen=True, tag="url"):
     url: str
 
 
-Question = CountAll | OfServer | Alike | OfUrl
+class Sites(Struct, frozen=True, tag="sites"):
+    """The first ``top`` sites whose names contain a text; ``without_pages``, of those without."""
+
+    text: str
+    order: SiteOrder
+    without_pages: bool
+    top: int
+
+
+class OneSite(Struct, frozen=True, tag="site"):
+    """What is known of a site, with its ``top`` largest servers."""
+
+    name: str
+    top: int
+
+
+Question = CountAll | OfServer | Alike | OfUrl | Sites | OneSite
 
 
 class Known(Struct, frozen=True):
@@ -81,6 +107,8 @@ class Answer(Struct, frozen=True):
     server: Server | None = None
     alike: list[str] = []
     known: Known = Known()
+    sites: SiteList = SiteList(0, [])
+    site: OfSite | None = None
     error: str = ""
 
 
@@ -98,8 +126,10 @@ def question_of(packed: bytes) -> Question | None:
     """Return a question; None if these bytes are none, or ask for too much."""
     found: Question | None = _decoded(packed, Question) if len(packed) <= LONGEST else None
     match found:
-        case CountAll(top) | OfServer(_, top) | Alike(_, top) if not 0 < top <= MOST:
-            return None
+        case CountAll(top) | OfServer(_, top) | Alike(_, top) | OneSite(_, top):
+            return found if 0 < top <= MOST else None
+        case Sites(_, _, _, top):
+            return found if 0 < top <= MOST_SITES else None
     return found
 
 
@@ -118,6 +148,10 @@ def answered(reader: Reader, question: Question) -> Answer:
             return Answer(server=reader.server(name, top))
         case Alike(text, most):
             return Answer(alike=reader.servers_like(text, most))
+        case Sites(text, order, without_pages, top):
+            return Answer(sites=reader.sites(text, order, top, without_pages=without_pages))
+        case OneSite(name, top):
+            return Answer(site=reader.of_site(name, top))
         case OfUrl(url):
             kind = reader.kind_of(url)
             in_words = None if kind is None else cell_in_words(kind, reader.strategy)

@@ -18,6 +18,7 @@ from lswc.frontier import FRONTIER_FILE, FrontierError, names_redis
 from lswc.frontier.exchange import messages, status
 from lswc.frontier.exchange.owners import PARTS, part_of
 from lswc.frontier.rules.contract import check_format
+from lswc.frontier.rules.report import SiteList, SiteOrder
 from lswc.frontier.store import report as sqlite_report
 from lswc.guest.control import in_folder
 from lswc.monitor import course
@@ -30,6 +31,8 @@ from lswc.monitor.questions import (
     Known,
     OfServer,
     OfUrl,
+    OneSite,
+    Sites,
     answer_of,
     answered,
     encode,
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from lswc.frontier.exchange.post import Post
-    from lswc.frontier.rules.report import Server
+    from lswc.frontier.rules.report import OfSite, Server, SiteTotals
     from lswc.guest.control.store import Instructions
     from lswc.monitor.questions import Question
 
@@ -119,6 +122,18 @@ class StoredCrawl(ABC):
         """Return names of at most ``most`` servers that contain a text."""
         names = (name for one in self.answers(Alike(text, most)) for name in one.alike)
         return list(dict.fromkeys(names))[:most]
+
+    def sites(self, question: Sites) -> SiteList:
+        """Return the first sites of all frontiers."""
+        lists = [answer.sites for answer in self.answers(question)]
+        found = [one for part in lists for one in part.sites]
+        found.sort(key=lambda one: _place_in(question.order, one))
+        return SiteList(sum(part.number for part in lists), found[: question.top])
+
+    def site(self, name: str, top: int) -> OfSite | None:
+        """Return what is known of a site, with ``top`` servers; None if nothing."""
+        answers = self.answers(OneSite(name, top), name)
+        return next((one.site for one in answers if one.site is not None), None)
 
     def known(self, url: str) -> Known:
         """Return what is known of a URL, by its canonical form.
@@ -337,6 +352,12 @@ class StoredInRedis(StoredCrawl):
     def elsewhere(self) -> list[str]:
         names = self._names().items()
         return [name or f"worker {n}" for n, name in names if self._folder(n, name) is None]
+
+
+def _place_in(order: SiteOrder, site: SiteTotals) -> tuple[float, str]:
+    """Return what a site is sorted by, as a frontier sorts (``site_report``)."""
+    number = 0 if order == SiteOrder.NAME else getattr(site, order)
+    return -number, site.name
 
 
 def _gap(number: int, name: str, last: Snapshot | None) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.workbench import watch
+from lswc.workbench import marking, one_site, sites, watch
 from lswc.workbench.answers import View
+from lswc.workbench.instructions import instruct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 VIEWS: dict[str, View[Watch]] = {
     "": View("Live", lambda _watch, _given: {}),
+    "todo": View("What to do", watch.todo),
+    "sites": View("Sites", sites.listed),
+    "site": View("", one_site.shown),
+    "marks": View("Marks", marking.listed),
 }
 """Pages of one crawl by the last part of their address; the template of "" is live.html."""
 
@@ -27,6 +32,8 @@ QUESTIONS: dict[str, Callable[[Watch, Mapping[str, str]], Mapping[str, Any]]] = 
 
 CHANGES: dict[str, Callable[[Watch, Mapping[str, Any]], Mapping[str, Any] | None]] = {
     "say": watch.say,
+    "instruct": instruct,
+    "mark": marking.mark,
 }
 """What changes something of one crawl, below ``api/``: with the token, by POST of JSON.
 

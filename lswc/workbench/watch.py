@@ -35,6 +35,11 @@ def state(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
     return watch.data.get(int(known) if known.isdecimal() else -1)
 
 
+def todo(watch: Watch, _given: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return what should be done about the crawl."""
+    return {"alerts": watch.data.get()["alerts"], "usual": watch.data.get()["usual_harvest"]}
+
+
 def found(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what is known of a server or a URL."""
     return find(watch.crawl, given.get("q", "")[:LONGEST])

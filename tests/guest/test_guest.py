@@ -19,6 +19,9 @@ from lswc.guest import guest, rests, slots
 from lswc.guest.control import change
 from lswc.guest.decisions import End, Fails, Go, Refuse, Wait
 from lswc.guest.internet import ROBOTS, TDMREP, ClosingError
+from lswc.guest.learned import FILE as LEARNED
+from lswc.guest.learned import CrawlDelays, Learned
+from lswc.guest.learned import read as read_learned
 from lswc.guest.rests import seconds
 from lswc.guest.server_rules import lifetime
 from lswc.outcomes import Outcome
@@ -93,6 +96,24 @@ async def test_a_server_is_asked_once_at_a_time(tmp_path: Path) -> None:
         host.guest.ended(go, OK)
         host.world.time += 1.0
         assert isinstance(await host.may(A), Go)
+
+
+@in_loop
+async def test_a_crawl_delay_is_kept_for_people_to_see(tmp_path: Path) -> None:
+    with hosted(tmp_path) as host:
+        learned = Learned(tmp_path / LEARNED)
+        host.guest.rules.heard_delay = CrawlDelays(learned).heard
+        host.world.says("a.example", "User-agent: lswc\nCrawl-delay: 7")
+        await host.may("http://a.example/")
+        await host.may("http://b.example/")
+        kept = read_learned(tmp_path / LEARNED)
+        assert kept == {("a.example", "Crawl-delay"): 7.0}
+        assert not read_learned(tmp_path / LEARNED, "b.example")
+        learned.close()
+        learned = Learned(tmp_path / LEARNED)
+        CrawlDelays(learned).heard("a.example", 0.0)
+        learned.close()
+    assert not read_learned(tmp_path / LEARNED)
 
 
 @pytest.mark.parametrize(("asked", "rest"), [("0.5", 1.0), ("7", 7.0), ("300", 300.0)])

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from redis import Redis
 
+from lswc.errors import StorageError
 from lswc.frontier.exchange.post import Post
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import Frontier
@@ -118,6 +119,7 @@ def test_both_stores_show_the_same(crawl: StoredCrawl) -> None:
         ("blocked", 4), ("nofollow", 3), ("requisite: depth", 1), ("server's page limit", 1)
     ]  # fmt: skip
     assert shown["by_status"] == {"relevant": 1, "unvisited": 2}
+    assert [one["cause"] for one in shown["alerts"]] == ["The crawl reports nothing any more."]
 
 
 def test_a_server_or_url_is_looked_up(crawl: StoredCrawl) -> None:
@@ -318,3 +320,14 @@ def test_logs_are_those_of_workers_on_this_machine(
     assert find(crawl, "http://a.example/")["no_log"] == ""
     (tmp_path / "a" / "log").rmdir()
     assert find(crawl, "http://a.example/")["no_log"] == "The crawl's log isn't on this machine."
+
+
+def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    frontier = Frontier(folder / "frontier.db", strategy("adaptive"), IDENTITY)
+    frontier.close()
+    data = PageData(in_one(folder))
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(StorageError, match=f"can't read {folder}: No such file"):
+        data.get()

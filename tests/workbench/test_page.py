@@ -22,7 +22,7 @@ from lswc.frontier.rules.contract import Terms
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import Frontier
 from lswc.frontier.store.report import opened as opened_frontier
-from lswc.guest.control import in_folder, read
+from lswc.guest.control import change, given, in_folder, read
 from lswc.guest.control.rules_in_force import KEYS
 from lswc.monitor.course import COURSE, Point
 from lswc.strategy import SEED, PageLanguage
@@ -414,6 +414,73 @@ def test_a_site_is_paused_with_the_keyboard_alone(
     rules = {place.name: rule for place, rule in read(in_folder(shown.crawl.folder)).rules}
     assert (rules["www.one.co.th/"].pause, rules["www.one.co.th/"].why) == (True, "their mail")
     opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_a_site_is_blocked_and_marked_with_the_keyboard_alone(
+    browser: Any, shown: Shown, told: list[str]
+) -> None:
+    where = in_folder(shown.crawl.folder)
+    if given(read(where), "block", "far.example") != "null":  # other tests block it
+        change(where, "block", None, "far.example")
+    opened = view(browser, shown, told)
+    address = f"http://127.0.0.1:{shown.port}/"
+    opened.goto(f"{address}sites")
+    opened.keyboard.press("Tab")
+    for _ in range(20):
+        opened.keyboard.press("Tab")
+        if opened.evaluate("document.activeElement.name") == "q":
+            break
+    opened.keyboard.type("far")
+    opened.keyboard.press("Enter")  # a form that the policy of the page lets go to its own server
+    opened.wait_for_selector("text=1 site with “far” in the name")
+    opened.locator("a:text-is('far.example')").press("Enter")
+    opened.wait_for_selector("h1:text-is('far.example')")
+    stale = browser.new_page()
+    stale.goto(f"{opened.url}#{shown.token}")
+    opened.locator("form[data-change=instruct] [name=key]").select_option("delay")
+    for page_of, seconds in ((opened, "5"), (stale, "1")):
+        chosen = page_of.locator("form[data-change=instruct]")
+        chosen.locator("[name=key]").select_option("delay")
+        chosen.locator("[name=value]").fill(seconds)
+        chosen.locator("[name=who]").fill("Lek")
+        chosen.locator("[name=who]").press("Enter")
+        page_of.wait_for_selector("text=changed meanwhile, by watch, Lek" if page_of is stale
+                                  else "td:text('rests 5 s')")  # fmt: skip
+    stale.close()
+    opened.locator("form[data-change=mark] [name=kind]").select_option("not wanted")
+    opened.locator("form[data-change=mark] [name=note]").fill("a casino")
+    opened.locator("form[data-change=mark] [name=note]").press("Enter")
+    opened.locator("button:text('Block far.example')").press("Enter")
+    opened.wait_for_selector("td:text-is('blocked')")
+    rules = {place.name: rule for place, rule in read(where).rules}
+    far = rules["far.example"]
+    assert (far.block, far.delay, far.why) == (True, 5.0, "a casino")
+    opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_what_to_do_is_told_at_the_top(
+    browser: Any, shown: Shown, told: list[str], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(shown.crawl.folder, tmp_path / "crawl")
+    now = json.loads((folder / "now.json").read_text())
+    now["workers"][0]["state"] = "running"
+    hub = {"name": f"hub.co.th{HOSTILE}", "reasons": {"robots.txt": 9}, "linked": 99}
+    now["without_page"] = {"servers": 1, "reasons": {"robots.txt": 1}, "first": [hub]}
+    (folder / "now.json").write_text(json.dumps(now))
+    with watch(Site(tmp_path / "web", folder)) as watched:
+        opened = view(browser, watched, told)
+        opened.wait_for_selector("#alerts li")
+        assert [row.split(".")[0] for row in texts(opened, "#alerts li p")] == [
+            "The crawl reports nothing any more", "Relevant pages link to 99 URLs of hub"
+        ]  # fmt: skip
+        assert opened.locator("#alerts a:visible").get_attribute("href").startswith("site?name=")
+        opened.goto(f"http://127.0.0.1:{watched.port}/todo")
+        assert len(texts(opened, ".alerts li")) == 2
+        opened.close()
     assert told == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.rules.contract import FULL, Counts
@@ -72,6 +73,66 @@ class Server:
     status: str
     waiting: dict[int, int]
     next: tuple[tuple[str, int], ...]
+
+
+class SiteOrder(StrEnum):
+    """What sites are sorted by."""
+
+    NAME = "name"
+    PAGES = "pages"
+    RELEVANT = "relevant"
+    PENDING = "pending"
+    LEFT_OUT = "left_out"
+    MISSED = "missed"
+    BYTES = "bytes"
+
+
+class SiteTotals(NamedTuple):
+    """A site (registered domain): its servers, and what became of their URLs.
+
+    ``missed`` were asked for in vain; ``left_out`` were discarded, or ended by a quota.
+    """
+
+    name: str
+    servers: int
+    pages: int
+    relevant: float
+    missed: int
+    left_out: int
+    pending: int
+    bytes: int
+
+
+class SiteList(NamedTuple):
+    """The first of ``number`` sites."""
+
+    number: int
+    sites: list[SiteTotals]
+
+
+class SiteServer(NamedTuple):
+    """A server of a site."""
+
+    name: str
+    pages: int
+    relevant: float
+    missed: int
+    bytes: int
+    pending: int
+
+
+class OfSite(NamedTuple):
+    """A site in full: its largest servers, and its URLs by outcome or reason.
+
+    Of all URLs of the frontier the share ``looked_at`` was, the latest: there was no more time.
+    ``family`` is that of an unproven site (``Lookup.family_of``), "" of another.
+    """
+
+    totals: SiteTotals
+    servers: list[SiteServer]
+    outcomes: dict[str, int]
+    looked_at: float
+    family: str = ""
 
 
 @dataclass(frozen=True)

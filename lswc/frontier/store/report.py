@@ -27,14 +27,18 @@ from lswc.frontier.rules.report import (
     Family,
     Freshness,
     HeldPage,
+    OfSite,
     Queue,
     Report,
     Server,
+    SiteList,
+    SiteOrder,
     Standing,
     by_kind,
     held_page,
     visits_so_far,
 )
+from lswc.frontier.store import site_report
 from lswc.frontier.store.held_pages import page_of, sample, usual
 from lswc.frontier.store.lines import cell_of, longest, waiting
 from lswc.frontier.store.servers import pages_of, read_tallies
@@ -410,6 +414,18 @@ class Reader(Lookup):
             )
             found |= {server: outcome for server, outcome in rows if outcome is not None}
         return [(name, found.get(id_, "")) for id_, name in names.items()]
+
+    def sites(
+        self, text: str, order: SiteOrder, most: int, *, without_pages: bool = False
+    ) -> SiteList:
+        """Return the first ``most`` sites whose names contain a text (``site_report.sites``)."""
+        return site_report.sites(self._db, text, order, most, without_pages=without_pages)
+
+    def of_site(self, name: str, most: int) -> OfSite | None:
+        """Return what is known of a site, with ``most`` servers; None if nothing is."""
+        found = site_report.of_site(self._db, name, most)
+        family = "".join(self.family_of(name)[:1])
+        return None if found is None else found._replace(family=family)
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first."""

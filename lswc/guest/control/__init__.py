@@ -6,7 +6,7 @@
 
 from lswc.guest.control.places import Place, place_of
 from lswc.guest.control.rules_in_force import Control, ControlError, Hours, Rule, lifts
-from lswc.guest.control.store import Change, InFolder, change, history, in_folder, read
+from lswc.guest.control.store import Change, InFolder, change, given, history, in_folder, read
 
 __all__ = [
     "Change",
@@ -17,6 +17,7 @@ __all__ = [
     "Place",
     "Rule",
     "change",
+    "given",
     "history",
     "in_folder",
     "lifts",

@@ -72,12 +72,20 @@ def read(where: Instructions) -> Control:
 
 
 def change(
-    where: Instructions, key: str, value: object, place: str = "", *, why: str = "", by: str = ""
+    where: Instructions,
+    key: str,
+    value: object,
+    place: str = "",
+    *,
+    why: str = "",
+    by: str = "",
+    seen: str | None = None,
 ) -> Control:
     """Give a crawl an instruction, or with None take it back; return all that hold then.
 
-    It is in force within seconds. Raises ControlError for what is no key, value or place, and if
-    those before can't be understood.
+    It is in force within seconds. ``seen`` is what was given before (``given``), as whoever changes
+    it saw it. Raises ControlError for what is no key, value or place, if those before can't be
+    understood, and if what was seen isn't given any more: somebody else has changed it.
     """
     name = place_of(place).name if place else ""
     before = read(where)
@@ -90,6 +98,7 @@ def change(
     after: list[Control] = []
 
     def with_change(text: str) -> str:
+        _check_seen(where, parsed(text), key, name, seen)
         edit = edited(text, key, value, name, why)
         after[:] = [parsed(edit)]
         return edit
@@ -98,11 +107,34 @@ def change(
     return after[0]
 
 
+def given(control: Control, key: str, place: str = "") -> str:
+    """Return what is given for a place, by its canonical name, as JSON: "null" if nothing is."""
+    return json.dumps(_given(control, key, place), default=str)
+
+
+def _given(control: Control, key: str, name: str) -> Any:
+    rules = {place.name: rule for place, rule in control.rules}
+    return getattr(rules.get(name) if name else control, key, None)
+
+
+def _check_seen(
+    where: Instructions, control: Control, key: str, name: str, seen: str | None
+) -> None:
+    """Raise ControlError if something else is given than what was seen, None for whatever it is."""
+    now = given(control, key, name)
+    if seen in (None, now):
+        return
+    latest = [one for one in history(where) if (one.key, one.place) == (key, name)][-1:]
+    by = "".join(f", by {one.by or 'somebody'} at {one.time}" for one in latest)
+    raise ControlError(
+        f"{key} of {name or 'the whole crawl'} was changed meanwhile{by}: it is "
+        f"{'not given' if now == 'null' else now} now. Load the page again, and decide anew"
+    )
+
+
 def _check_given(control: Control, key: str, name: str) -> None:
     """Raise ControlError if there is nothing to take back."""
-    rules = {place.name: rule for place, rule in control.rules}
-    of = rules.get(name) if name else control
-    given = getattr(of, key, None)
+    given = _given(control, key, name)
     if given in (None, "", ()) or given is False:
         raise ControlError(f"{key} isn't given for {name or 'the whole crawl'}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from lswc.errors import StorageError
 from lswc.guest.control import Control, ControlError, read
 from lswc.monitor.course import columns, times
 from lswc.monitor.snapshot import (
@@ -25,10 +26,14 @@ from lswc.monitor.snapshot import (
 )  # fmt: skip
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.story import explained
+from lswc.workbench import usual
+from lswc.workbench.alerts import alerts
 from lswc.workbench.live.full_count import FullCount
 from lswc.workbench.replay import address_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lswc.monitor.course import Point
     from lswc.monitor.stored import StoredCrawl
 
@@ -85,6 +90,7 @@ class PageData:
         except ControlError as wrong:
             control, error = Control(), str(wrong)
         snapshot, full = self._snapshot(control), self._full
+        found = alerts(snapshot, wrong=error, gap=full.error)
         return {
             "name": self._crawl.name,
             "store": self._crawl.store,
@@ -97,6 +103,8 @@ class PageData:
             },
             "rules": [[place.name, rule.given, rule.why] for place, rule in control.rules],
             "control_error": error,
+            "alerts": to_builtins(found),
+            "usual_harvest": usual.harvest(snapshot),
             "sentences": _sentences(snapshot),
             "slowest": to_builtins(slowest(snapshot.workers)),
             **to_builtins(snapshot),
@@ -120,7 +128,7 @@ class PageData:
                 without_page=found.without_page,
             )  # fmt: skip
         if not found.is_live and self._crawl.store == "SQLite":
-            disk = shutil.disk_usage(self._crawl.folders()[0])
+            disk = _disk_of(self._crawl.folders()[0])
             found = replace(found, disk=DiskSpace(disk.free, disk.total))
         if found.state == RUNNING and (reason := control.rests()):
             found = replace(found, state=PAUSED, reason=reason)
@@ -148,6 +156,14 @@ class PageData:
             is_silent = late - behind > SILENCE and worker.state != CLOSED
             workers.append(replace(worker, state=SILENT) if is_silent else worker)
         return replace(snapshot, **of_workers(workers))
+
+
+def _disk_of(folder: Path) -> Any:
+    """Return how full the disk of a folder is. Raises StorageError if it is there no more."""
+    try:
+        return shutil.disk_usage(folder)
+    except OSError as error:
+        raise StorageError(f"can't read {folder}: {error.strerror}") from error
 
 
 def _sentences(snapshot: Snapshot) -> dict[str, str]:

@@ -177,6 +177,7 @@ function show(told) {
   const lost = silent && told.state !== "silent" ? ` · no sign of life of ${silent} of ${told.workers.length} workers` : "";
   $("state").className = `pill ${told.state} ${silent ? "lost" : ""}`;
   set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}${lost}`);
+  toDo(told.alerts);
   tiles(told);
   panels(told);
   control(told);
@@ -203,6 +204,7 @@ function tiles(told) {
   const live = ["running", "paused", "offline"].includes(told.state);
   set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : "")
     + (live && told.recent_harvest_rate != null ? `; ${percent(told.recent_harvest_rate)} in the latest minute` : ""));
+  set("n-harvest-usual", told.usual_harvest);
   set("n-coverage", percent(told.coverage_at_most));
   set("n-coverage-more", told.coverage_at_most == null ? "" : "of what it knows of, an estimate");
   set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
@@ -222,13 +224,33 @@ function tiles(told) {
   set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
 }
 
+/** What somebody should do. Rows stay, so that a link in them keeps the focus. */
+function toDo(alerts) {
+  $("todo").hidden = !alerts.length;
+  const rows = $("alerts");
+  while (rows.children.length > alerts.length) rows.lastChild.remove();
+  alerts.forEach(({ level, cause, step, link }, at) => {
+    if (!rows.children[at]) {
+      rows.append(make("li", {}, make("span"), make("p", {}, make("strong"), " ", make("span"), " ", make("a", { textContent: "Look at it" }))));
+    }
+    const [chip, text] = rows.children[at].children;
+    rows.children[at].className = level;
+    chip.className = "chip";
+    change(chip, level);
+    change(text.children[0], cause);
+    change(text.children[1], step);
+    text.children[2].hidden = !link;
+    text.children[2].href = link || "#";
+  });
+}
+
 /** What is told of pages visited again, a row each. */
 function again(held) {
   $("again-card").hidden = !held;
   if (!held) return;
   table($("again"), [
     { name: "what", value: (row) => row[0] },
-    { name: "", value: (row) => row[1], number: true, text: (row) => row[1] },
+    { name: "number", value: (row) => row[1], number: true, text: (row) => row[1] },
   ], [
     ["held: pages, sitemaps, feeds", count(held.held)],
     ["due now", count(held.due)],
@@ -395,7 +417,7 @@ function control({ control: whole, rules, control_error: error, state }) {
     { name: "place", value: (row) => row[0] }, { name: "instruction", value: (row) => words(row[1], row[2]) },
     { name: "why", value: (row) => row[3] || "" },
   ];
-  if (may) columns.push({ name: "", fill: takeBack });
+  if (may) columns.push({ name: "change", fill: takeBack });
   table($("rules"), columns, rows, error || "None. Block or pause a site here, or after you have looked it up.");
 }
 
@@ -497,7 +519,8 @@ function aServer(told) {
   outcome[0] = barred("outcome", (row) => row[0], (row) => row[1], most(told.outcomes, (row) => row[1]), (row) => (row[2] === "no more is known" ? "" : row[2]));
   $("result-body").replaceChildren(...[
     factList([["status", told.status], ["pages", count(told.downloaded)], ["relevant", share(told.relevant, told.downloaded)],
-      ["pending", count(told.pending)], ["registered domain", told.site]]),
+      ["pending", count(told.pending)]]),
+    make("p", {}, make("a", { href: `site?name=${encodeURIComponent(told.site)}`, textContent: `All of the site ${told.site}` })),
     rules(told.said),
     buttons(`${told.name}/`, told.said),
     make("div", { className: "lists" },

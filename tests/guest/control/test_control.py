@@ -19,6 +19,7 @@ from lswc.guest.control import (
     InFolder,
     Rule,
     change,
+    given,
     history,
     in_folder,
     lifts,
@@ -34,6 +35,7 @@ from lswc.urls import Url, parse
 from tests.frontier.one_worker import shared
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.frontier.redis_server import RedisServer
@@ -346,3 +348,36 @@ def test_what_is_no_crawl_of_this_version(tmp_path: Path, redis_server: RedisSer
     Post(client, "old").begin(b'{"language": "th"}', first(1))
     with pytest.raises(LswcError, match="is one of another version of lswc"):
         StoredInRedis(Post(client, "old"))
+
+
+def test_what_somebody_changed_meanwhile_is_not_undone(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    redis_server.empty()
+    for where in stores(tmp_path, redis_server):
+        assert given(read(where), "delay", "a.th") == "null"
+        change(where, "delay", 5, "a.th", by="lek", seen="null")
+        for value in (9, None):
+            with pytest.raises(
+                ControlError, match=r"delay of a.th was changed .* by lek .*5\.0 now"
+            ):
+                change(where, "delay", value, "a.th", seen="null")
+        change(where, "pause", True, "a.th", seen="null")  # it is another instruction
+        assert change(where, "delay", 9, "a.th", seen="5.0").at(url("http://a.th/")).delay == 9
+        assert len(history(where)) == 3
+        change(where, "delay", None, "a.th", seen="9.0")
+        with pytest.raises(ControlError, match="it is not given now"):
+            change(where, "delay", 3, "a.th", seen="9.0")
+
+
+def test_a_change_between_the_look_and_the_edit_is_seen(tmp_path: Path) -> None:
+    """Two at a time: of the second one nothing is written, for it waited for the first."""
+
+    class Late(InFolder):
+        def edit(self, change: Callable[[str], str], line: str) -> None:
+            InFolder(tmp_path).edit(lambda text: edited(text, "block", True, "a.th"), "{}")
+            super().edit(change, line)
+
+    with pytest.raises(ControlError, match=r"block of a\.th was changed meanwhile"):
+        change(Late(tmp_path), "block", False, "a.th", seen="null")
+    assert read(InFolder(tmp_path)).at(url("http://a.th/")).block
