@@ -126,6 +126,8 @@ class Archive:
         if visit.record is not None:
             self._pages.growing.append(json_line(visit.record))
         keeps, place = self._keeps(visit), _place(visit)
+        if visit.record is not None and self.page_index is not None:
+            latest.page = self._collected(visit, visit.record, keeps)
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
             about[-1:] = [_about(visit, place)] if visit.attempts else []
@@ -134,8 +136,6 @@ class Archive:
             besides = [*latest.rules, *visit.fetched]
             latest.lines = self._warc.write([*((attempt, {}) for attempt in besides), *own])
         self._log.write(list(self._rows(visit, {"url": visit.url, **place}, keeps)))
-        if visit.record is not None and self.page_index is not None:
-            latest.page = self._collected(visit, visit.record, keeps)
         latest.lengths = self._files.lengths()
         return {**self._parts, **latest.lengths}
 

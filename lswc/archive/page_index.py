@@ -55,9 +55,13 @@ SITE, LANGUAGE, KIND, JUDGED = "s", "l", "k", "j"
 """Kinds of terms beside a page's words: its registered domain and its host; its language; what it
 is written in; one of JUDGEMENTS."""
 
+UNKNOWN = "und"
+"""The language of a page whose language can't be told, as BCP 47 has it."""
+
 RELEVANT, GUESSED, LINKED, IRRELEVANT = JUDGEMENTS = "relevant", "guessed", "linked", "irrelevant"
 
 _SCHEMA = """
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS page (
     id INTEGER PRIMARY KEY, key INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL,
@@ -69,7 +73,10 @@ CREATE TABLE IF NOT EXISTS tally (
     kind TEXT, value TEXT, pages INTEGER NOT NULL, PRIMARY KEY (kind, value)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5(
     terms, content = '', detail = none, columnsize = 0, tokenize = 'ascii');
+INSERT OR IGNORE INTO about VALUES ('format', 1);
+COMMIT;
 """
+# The format is FORMAT.
 _PUT = "INSERT INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _DELETE = "INSERT INTO word(word, rowid, terms) VALUES ('delete', ?, ?)"
 _TALLY = """INSERT INTO tally VALUES (?, ?, ?)
@@ -116,13 +123,19 @@ class Row(NamedTuple):
     @property
     def text(self) -> str:
         """The first TEXT_CHARACTERS of what the page says; "" if they aren't known."""
-        return zlib.decompress(self.packed).decode() if self.packed else ""
+        try:
+            return zlib.decompress(self.packed).decode("utf-8", "replace") if self.packed else ""
+        except zlib.error:  # the file is damaged
+            return ""
+
+    def own(self) -> set[str]:
+        """Return the terms that aren't of its words."""
+        named = (SITE, self.site), (SITE, self.host), (LANGUAGE, self.language)
+        return {own(*name) for name in (*named, (KIND, self.kind), (JUDGED, self.judged))}
 
     def terms(self) -> str:
         """Return all that the page is found by."""
-        found = terms(f"{self.title}\n{self.text}")
-        found |= {own(SITE, self.site), own(SITE, self.host), own(LANGUAGE, self.language)}
-        return " ".join(found | {own(KIND, self.kind), own(JUDGED, self.judged)})
+        return " ".join(terms(f"{self.title}\n{self.text}") | self.own())
 
 
 def _clean(text: str, most: int) -> str:
@@ -144,7 +157,7 @@ def row(page: Collected) -> Row:
         host=host,
         site=site(host),
         title=_clean(str(get("title") or ""), _TITLE),
-        language=str(get("variant") or get("language") or ""),
+        language=str(get("variant") or get("language") or UNKNOWN),
         kind=str(get("kind") or ""),
         judged=LINKED if get("reason") else judged,
         reason=str(get("reason") or ""),
@@ -189,6 +202,12 @@ class Writer:
         """Bytes of the crawl's record that are in the index."""
         return self._about("until", 0)
 
+    @property
+    def pages(self) -> int:
+        """How many pages are in the index."""
+        found: tuple[int] = self._db.execute("SELECT count(*) FROM page").fetchone()
+        return found[0]
+
     def put(self, rows: Iterable[Row], until: int | None, *, at: float | None = None) -> None:
         """Write pages, all or none, and how far the record is written then, unless it is None.
 
@@ -202,8 +221,8 @@ class Writer:
                 self._put(one, at, tally)
             counted = [(*name, number) for name, number in tally.items() if number]
             self._db.executemany(_TALLY, counted)
-            about = {"format": FORMAT} | ({} if until is None else {"until": until})
-            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
+            if until is not None:
+                self._db.execute("INSERT OR REPLACE INTO about VALUES ('until', ?)", (until,))
             self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:

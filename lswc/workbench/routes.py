@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.workbench import watch
+from lswc.workbench import pages, watch
 from lswc.workbench.answers import View
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 VIEWS: dict[str, View[Watch]] = {
     "": View("Live", lambda _watch, _given: {}),
+    "pages": View("Pages", pages.listed),
+    "page": View("", pages.shown),
 }
 """Pages of one crawl by the last part of their address; the template of "" is live.html."""
 
