@@ -18,8 +18,9 @@ from collections import Counter, deque
 from contextlib import closing, suppress
 from datetime import datetime
 from itertools import islice
+from math import inf
 from threading import Event, Thread
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.archive import page_record
@@ -47,6 +48,7 @@ TURN = 3.0
 """Seconds between two transactions."""
 
 _PATIENCE = 30.0  # seconds in which the thread must end
+_LAST = 5.0  # seconds for which it catches up with the record when the crawl closes
 _BATCH = 200
 _TITLE = 500
 _SAYING = 3  # zlib's level: 5 % more bytes than at 6, and half of the time
@@ -317,12 +319,13 @@ class PageIndex:
         self._writer: Writer | None = None
         self._behind: Iterator[tuple[dict[str, Any] | None, int]] | None = None
         self._warned = self._given_up = False
-        self._ends = Event()
+        self._ends, self._closes = Event(), inf
         self._thread = Thread(target=self._run, name="page index", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Write what waits, and close the file. What can't be written is counted."""
+        self._closes = monotonic() + _LAST
         self._ends.set()
         self._thread.join(_PATIENCE)
         if missing := self.left_out + len(self.waiting):
@@ -332,6 +335,7 @@ class PageIndex:
             )
 
     def _run(self) -> None:
+        self._turn()
         while not self._ends.wait(TURN):
             self._turn()
         self._turn()
@@ -374,7 +378,7 @@ class PageIndex:
 
     def _catch_up(self, writer: Writer) -> bool:
         """Write some of what the record has, and the index lacks; tell whether there is more."""
-        if self._behind is None or self._ends.is_set():
+        if self._behind is None or monotonic() > self._closes:
             return False
         found = list(islice(self._behind, _BATCH))
         if not found:
