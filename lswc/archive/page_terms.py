@@ -78,7 +78,8 @@ def terms(text: str) -> set[str]:
 
 def own(kind: str, value: str) -> str:
     """Return a term that isn't of a text, such as that of a page's language."""
-    plain = "".join(c if c.isalnum() or ord(c) > 0x7F else f"{OWN}{ord(c):x}" for c in value)
+    known = value.encode("utf-8", "replace").decode()
+    plain = "".join(c if c.isalnum() or not c.isascii() else f"{OWN}{ord(c):x}" for c in known)
     return f"{OWN}{kind}{plain}"
 
 
