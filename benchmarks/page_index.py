@@ -84,7 +84,7 @@ def cut(web: Path) -> None:
         "trigram": ("tokenize = 'trigram', detail = none, columnsize = 0", str),
         "terms": (
             "tokenize = 'ascii', detail = none, columnsize = 0",
-            lambda text: " ".join(terms(text)),
+            terms,
         ),
     }
     for script, pages in texts(web).items():
@@ -194,7 +194,7 @@ def made(web: Path, number: int) -> Iterator[Made]:
         for title, text in pages:
             record = _record("http://a.example/", title, "th" if script == "Thai" else script)
             one = Made(*row(Collected(record, text, len(text), archived=True)))
-            KNOWN[one.packed] = " ".join(terms(f"{title}\n{text}"))
+            KNOWN[one.packed] = terms(f"{title}\n{text}")
             rows.append(one)
     thai = [one for one in rows if one.judged == "relevant"]
     for at in range(number):

@@ -38,7 +38,7 @@ FILE = "pages.db"
 """Name of the file in the crawl folder."""
 
 FORMAT = 1
-TEXT_CHARACTERS = 4_000
+TEXT_CHARACTERS = 2_500
 """Characters of a page's text that are kept, and found by their words."""
 
 WAITING = 1_000
@@ -137,7 +137,7 @@ class Row(NamedTuple):
 
     def terms(self) -> str:
         """Return all that the page is found by."""
-        return " ".join(terms(f"{self.title}\n{self.text}") | self.own())
+        return " ".join((terms(f"{self.title}\n{self.text}"), *self.own()))
 
 
 def _clean(text: str, most: int) -> str:

@@ -12,6 +12,8 @@ import unicodedata
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
+
 _BLANKLESS = (
     "\u0e01-\u0eff"  # Thai, Lao
     "\u0f00-\u0fff"  # Tibetan
@@ -29,6 +31,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # Some pages have them between words or letters; nobody types them.
 
 _LONGEST = 40  # letters of a word
+_BLANK, _HALF = ord(" "), np.uint64(32)
 _EXACT = 2  # letters in a row that one term says
 _MOST = 64  # terms that an index is asked for at once; the text itself is compared with all
 
@@ -64,16 +67,35 @@ def pieces(text: str) -> list[str]:
     return _pieces().findall(text)
 
 
-def terms(text: str) -> set[str]:
-    """Return the terms of a text: they have neither blanks nor any of ASCII's other marks."""
-    found = set[str]()
+def terms(text: str) -> str:
+    """Return the terms of a text, with blanks between: no term has one, nor ASCII's other marks."""
+    runs: list[str] = []
+    found: list[str] = []
     for piece in set(pieces(normal(text))):
-        if _is_run(piece):
-            found.update(piece)
-            found.update(map(str.__add__, piece, piece[1:]))
-        else:
-            found.add(piece[:_LONGEST])
-    return found
+        (runs if _is_run(piece) else found).append(piece)
+    return f"{' '.join(piece[:_LONGEST] for piece in found)} {_letters(' '.join(runs))}"
+
+
+def _letters(runs: str) -> str:
+    """Return each letter of runs, and each pair of letters, once: Python alone takes much longer.
+
+    The array has letters, and in its upper half those before them.
+    """
+    points = np.frombuffer(runs.encode("utf-32-le"), np.uint32)
+    if not len(points):
+        return ""
+    pairs = points.astype(np.uint64)
+    pairs[1:] |= pairs[:-1] << _HALF
+    in_run = points != _BLANK
+    in_run[1:] &= points[:-1] != _BLANK
+    in_run[0] = False
+    both = np.unique(pairs[in_run])
+    each = np.unique(points)
+    laid_out = np.full(2 * len(each) + 3 * len(both), _BLANK, np.uint32)
+    laid_out[: 2 * len(each) : 2] = each
+    laid_out[2 * len(each) :: 3] = both >> _HALF
+    laid_out[2 * len(each) + 1 :: 3] = both & np.uint64(0xFFFF_FFFF)
+    return laid_out.tobytes().decode("utf-32-le")
 
 
 def own(kind: str, value: str) -> str:
