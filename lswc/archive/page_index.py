@@ -47,6 +47,7 @@ WAITING = 1_000
 TURN = 3.0
 """Seconds between two transactions."""
 
+_BUSY = 2.0  # seconds for which a file is waited for that another process writes
 _PATIENCE = 30.0  # seconds in which the thread must end
 _LAST = 5.0  # seconds for which it catches up with the record when the crawl closes
 _BATCH = 200
@@ -182,7 +183,7 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         check_fts5()
-        self._db = sqlite3.connect(path, timeout=2.0, isolation_level=None)
+        self._db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
         try:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lswc.archive import page_index
 from lswc.archive.page_index import (
     FILE,
-    TEXT_CHARACTERS,
-    WAITING,
     Collected,
     PageIndex,
     Writer,
@@ -23,6 +24,7 @@ from lswc.archive.page_index import (
 from lswc.archive.page_search import COMPARED, Asked, PageSearch, opened
 from lswc.archive.page_terms import normal, pieces, words
 from lswc.errors import ConfigError, DamageError, StorageError
+from tests.scenarios.site import BRAKE
 
 AT = 1_700_000_000.0
 NOTHING = words("")
@@ -220,20 +222,27 @@ def test_an_index_that_cant_be_written_is_told_once_and_counted(
         listed(tmp_path)
 
 
-def test_a_locked_index_waits_and_is_bounded(tmp_path: Path) -> None:
-    Writer(tmp_path / FILE).close()
+def test_pages_wait_while_another_process_writes_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(page_index, "TURN", 0.01)
+    monkeypatch.setattr(page_index, "_BUSY", 0.01)
     counts = Counts()
     running = PageIndex(tmp_path, counts)
-    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as db:
+    running.waiting.append(page("a"))
+    end = monotonic() + BRAKE
+    while running.waiting and monotonic() < end:
+        sleep(0.01)
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
-        running.waiting.append(page("a"))
-        running._turn()
-        assert len(running.waiting) == 1
+        running.waiting.append(page("b", "http://b.example/"))
+        while "the crawl goes on" not in caplog.text and monotonic() < end:
+            sleep(0.01)
         db.execute("ROLLBACK")
     running.close()
+    assert "locked" in caplog.text
     assert not counts
-    assert listed(tmp_path) == [("http://a.co.th/", "a")]
-    assert WAITING * TEXT_CHARACTERS < 10_000_000
+    assert len(listed(tmp_path)) == 2
 
 
 def test_only_what_cant_have_a_row_is_left_out(tmp_path: Path) -> None:
