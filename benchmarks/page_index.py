@@ -24,7 +24,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.page_index import TEXT_CHARACTERS, Collected, Row, Writer, row
 from lswc.archive.page_search import Asked, opened
@@ -139,10 +139,17 @@ def _indexed(how: str, prepared: Callable[[str], str], pages: list[str]) -> tupl
         return 1000 * cpu / len(pages), path.stat().st_size / len(pages)
 
 
-def _crawl(seeds: Path, web: Path, pages: int, index: int) -> float:
-    """Return the CPU time a page, in milliseconds, of a crawl and its processes."""
+class Spent(NamedTuple):
+    """CPU time a page, in milliseconds: of a crawl's processes, and of its index made once more."""
+
+    crawl: float
+    index: float
+
+
+def _crawl(seeds: Path, web: Path, pages: int, index: int) -> Spent:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "lswc", "crawl", "th", "--into", f"{folder}/crawl"]
+        crawl = Path(folder) / "crawl"
+        command = [sys.executable, "-m", "lswc", "crawl", "th", "--into", str(crawl)]
         command += ["--seeds", str(seeds)]
         settings = {
             "LSWC_WEB": web, "LSWC_PAGE_INDEX": index, "LSWC_ARCHIVE": "all",
@@ -153,27 +160,37 @@ def _crawl(seeds: Path, web: Path, pages: int, index: int) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, check=True, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        record = sum(1 for _ in (Path(folder) / "crawl" / "pages.jsonl").open())
+        with (crawl / "pages.jsonl").open() as record:
+            number = sum(1 for _ in record)
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return 1000 * used / record
+        return Spent(1000 * used / number, _once_more(crawl) if index else 0.0)
+
+
+def _once_more(crawl: Path) -> float:
+    with opened([crawl]) as search:
+        rows = search.find(Asked(words("")), 1_000_000).pages
+    return _written([(one.title, one.text) for one in rows])[0]
 
 
 def pairs(web: Path, seeds: Path, number: int, pages: int) -> None:
     """Print what the index costs a crawl."""
-    ratios, costs = [], {0: [], 1: []}
+    ratios, without, with_it = [], [], []
     for turn in range(number):
         for index in (0, 1) if turn % 2 else (1, 0):
-            costs[index].append(_crawl(seeds, web, pages, index))
-        ratios.append(costs[1][-1] / costs[0][-1] - 1)
+            (with_it if index else without).append(_crawl(seeds, web, pages, index))
+        plain, indexed = without[-1], with_it[-1]
+        ratios.append(indexed.crawl / plain.crawl - 1)
+        share = indexed.index / indexed.crawl
         print(
-            f"{costs[0][-1]:.2f} ms, with the index {costs[1][-1]:.2f} ms: {ratios[-1]:+.1%}",
+            f"{plain.crawl:.2f} ms, with the index {indexed.crawl:.2f} ms: {ratios[-1]:+.1%}; "
+            f"the index once more {indexed.index:.2f} ms, {share:.1%}",
             flush=True,
         )
-    ratios.sort()
     print(
-        f"median {statistics.median(costs[0]):.2f} ms CPU a page, with the index "
-        f"{statistics.median(costs[1]):.2f} ms; pairs {statistics.median(ratios):+.1%} "
-        f"({ratios[0]:+.1%} to {ratios[-1]:+.1%})"
+        f"medians: {statistics.median(one.crawl for one in without):.2f} ms CPU a page, "
+        f"{statistics.median(one.crawl for one in with_it):.2f} ms with the index, pairs "
+        f"{statistics.median(ratios):+.1%} ({min(ratios):+.1%} to {max(ratios):+.1%}); the index "
+        f"once more {statistics.median(one.index for one in with_it):.2f} ms"
     )
 
 

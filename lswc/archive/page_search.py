@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 COUNTED = 10_000
 """Pages that are counted at most."""
 
-COMPARED = 2_000
+COMPARED = 1_000
 """Pages whose text is compared with a phrase, until a search says how far it came."""
 
 SECONDS = 10.0
