@@ -103,6 +103,9 @@ LSWC_LINKED_DOCUMENTS = 10_000_000_000
 LSWC_ARCHIVE_FILES: list[str] = []
 # Bytes after which such a file is cut.
 LSWC_MAX_FILE = 20_000_000
+# Whether the crawl keeps an index of its pages, by which `lswc watch` lists and searches them
+# (watch.md#pages).
+LSWC_PAGE_INDEX = True
 # Who runs the crawl, such as `National Library of Example`: the `operator` in WARC files.
 LSWC_OPERATOR = ""
 # What the crawl is for: the `description` in WARC files, and in a WACZ file.

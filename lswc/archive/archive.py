@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.archive import page_record
 from lswc.archive.appended_files import OpenFiles, json_line
 from lswc.archive.crawl_log import LISTING_KIND, RENDERING, REQUISITE_KIND, RETRY, STEP, Log
+from lswc.archive.page_index import WAITING, Collected
 from lswc.archive.page_record import Parts
 from lswc.archive.run_settings import keep, published
 from lswc.archive.warc_writer import WarcWriter
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from lswc.frontier.rules.visit import Visit
+    from lswc.archive.page_index import PageIndex
+    from lswc.frontier.rules.visit import Record, Visit
 
 HELD = 16_000_000
 """Bytes of robots.txt and its like, headers included, kept until a page of theirs is archived."""
@@ -41,12 +43,13 @@ class FileSizes:
 class _Latest:
     """What the latest ``store`` took: rules that had to be logged, and were written; its index.
 
-    ``lengths`` are those of the files since.
+    ``lengths`` are those of the files since, ``page`` is what the page index gets.
     """
 
     to_log: list[tuple[Attempt, str]] = field(default_factory=list)
     rules: list[Attempt] = field(default_factory=list)
     lines: bytes = b""
+    page: Collected | None = None
     lengths: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -57,7 +60,7 @@ class Archive:
     ``prefix``. ``description`` is what the crawl is run with.
     ``committed`` has the lengths of the files at the frontier's last commit, by their paths
     in the crawl folder; nothing may lie beyond. ``indexed`` is given the lines of the index of what
-    was stored, once it is committed. Raises LswcError.
+    was stored, once it is committed. So is ``page_index`` the page. Raises LswcError.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Archive:
     ) -> None:
         self._folder, self._prefix, self._archived, self._sizes = folder, prefix, archived, sizes
         self.indexed: Callable[[bytes], None] | None = None
+        self.page_index: PageIndex | None = None
         self._rules: OrderedDict[str, list[Attempt]] = OrderedDict()
         self._held = 0
         self._rules_to_log: list[tuple[Attempt, str]] = []
@@ -122,6 +126,8 @@ class Archive:
         if visit.record is not None:
             self._pages.growing.append(json_line(visit.record))
         keeps, place = self._keeps(visit), _place(visit)
+        if visit.record is not None and self.page_index is not None:
+            latest.page = self._collected(visit, visit.record, keeps)
         if keeps:
             about: list[Mapping[str, object]] = [{}] * len(visit.attempts)
             about[-1:] = [_about(visit, place)] if visit.attempts else []
@@ -138,6 +144,20 @@ class Archive:
         if self.indexed is not None and self._latest.lines:
             self.indexed(self._latest.lines)
         self._latest.lines = b""
+        index, page = self.page_index, self._latest.page
+        if index is None or page is None:
+            return
+        if len(index.waiting) < WAITING:
+            index.waiting.append(page)
+        else:
+            index.left_out += 1
+        self._latest.page = None
+
+    def _collected(self, visit: Visit, record: Record, keeps: bool) -> Collected:
+        last = visit.attempts[-1] if visit.attempts else None
+        is_archived = keeps and last is not None and last.exchange is not None
+        until = self._pages.length_closed + self._pages.growing.end
+        return Collected(record, visit.text, last.size if last else None, is_archived, until)
 
     def sync(self) -> None:
         """Return once all that was stored would outlast a power cut. Raises LswcError."""
@@ -235,6 +255,10 @@ class Archive:
 
         Raises LswcError; the next start does it then.
         """
+        if whole:
+            self.confirm()
+        if self.page_index is not None:
+            self.page_index.close()
         self._pages.close()
         self._warc.close(whole=whole)
         self._log.close(whole=whole)

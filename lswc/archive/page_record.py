@@ -261,7 +261,7 @@ def pages(
 
     Only of the lines that are ``committed``, if that isn't None: lengths by name.
     """
-    return map(_page, lines(crawl, committed))
+    return map(parsed, lines(crawl, committed))
 
 
 def records(crawl: Path) -> Iterator[dict[str, Any]]:
@@ -269,7 +269,8 @@ def records(crawl: Path) -> Iterator[dict[str, Any]]:
     return (record for record in pages(crawl) if record is not None)
 
 
-def _page(line: bytes) -> dict[str, Any] | None:
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """Return the record that a line holds; None if it is torn or damaged."""
     try:
         found = json.loads(line) if line.endswith(b"\n") else None
     except ValueError:
@@ -280,7 +281,7 @@ def _page(line: bytes) -> dict[str, Any] | None:
 def torn(crawl: Path) -> dict[str, int]:
     """Return how many lines are torn or damaged in each file that isn't compressed, by name."""
     plain = [path for path in files(crawl) if not is_packed(path)]
-    return {path.name: sum(_page(line) is None for line in of_file(path)) for path in plain}
+    return {path.name: sum(parsed(line) is None for line in of_file(path)) for path in plain}
 
 
 def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
@@ -292,7 +293,7 @@ def take_out(crawl: Path, urls: Collection[str], aside: Aside) -> None:
 
 def _take_out(path: Path, urls: Collection[str], aside: Aside) -> None:
     def stays(line: bytes) -> bool:
-        record = _page(line)
+        record = parsed(line)
         return record is not None and record["url"] not in urls
 
     out = [line for line in of_file(path) if not stays(line)]
@@ -307,8 +308,9 @@ def _take_out(path: Path, urls: Collection[str], aside: Aside) -> None:
 class Parts:
     """Appends to ``pages.jsonl`` among a crawl's files, and closes it once it has ``limit`` bytes.
 
-    Never at 0. ``growing`` is that file. ``committed`` has the lengths of the parts at the
-    frontier's last commit; nothing may lie beyond. Raises LswcError.
+    Never at 0. ``growing`` is that file, ``length_closed`` the bytes of those before it.
+    ``committed`` has the lengths of the parts at the frontier's last commit; nothing may lie
+    beyond. Raises LswcError.
     """
 
     def __init__(self, files: OpenFiles, limit: float, committed: Iterable[str]) -> None:
@@ -317,6 +319,7 @@ class Parts:
         self._limit = limit
         self._latest = max(map(_number, [*closed(crawl), *committed]), default=0)
         self.growing = files.open(PAGES)
+        self.length_closed = sum(lengths(crawl).values()) - self.growing.end
         self._to_pack = bool(closed(crawl))  # a kill may have left some
         self._packing: Thread | None = None
 
@@ -335,6 +338,7 @@ class Parts:
             self.growing.path.rename(part)
             sync_folder(self._crawl)
         length = self.growing.end
+        self.length_closed += length
         self.growing = self._files.open(PAGES)
         self._to_pack = True
         return {part.name: length}

@@ -50,6 +50,7 @@ GROUPS = {
         "corpus": "lswc corpus crawls/th",
         "replay": "lswc replay crawls/th",
         "wacz": "lswc wacz crawls/th",
+        "index": "lswc index crawls/th",
     },
     "Try strategies beforehand": {
         "trace": "lswc trace crawls/th --out traces/th",

@@ -15,6 +15,7 @@ from lswc.archive import page_record
 from lswc.archive.archive import Archive
 from lswc.archive.check.recovery import settle
 from lswc.archive.earlier_crawls import Earlier
+from lswc.archive.page_index import PageIndex
 from lswc.crawl.close_reasons import OFFLINE_TOO_LONG
 from lswc.crawl.commits import Commits
 from lswc.crawl.file_handles import Handles
@@ -141,6 +142,8 @@ def _composed(
         settle(crawl.folder, frontier),
     )
     opened.callback(archive.close, whole=False)
+    if crawl.reading.text:
+        archive.page_index = PageIndex(crawl.folder, stats.inc_value)
     internet = ScrapyInternet(crawler)
     network = Network(
         internet,

@@ -16,6 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 from lswc import __version__
 from lswc import settings as defaults
 from lswc.archive.archive import FileSizes
+from lswc.archive.page_index import TEXT_CHARACTERS
 from lswc.archive.page_record import part_size
 from lswc.archive.run_settings import IDENTITY
 from lswc.crawl import checked_settings as checked
@@ -145,6 +146,7 @@ class Crawl:
             depth=_depth(whole(settings, "DEPTH_LIMIT"), chosen),
             clean_text=chosen.value != Value.PAGES or _counts_text(settings),
             feeds_of=(PageLanguage.TARGET,) if settings.getbool("LSWC_SITEMAPS") else (),
+            text=TEXT_CHARACTERS if settings.getbool("LSWC_PAGE_INDEX") else 0,
         )
         most_pending = whole(settings, "LSWC_MAX_WAITING_PER_SERVER")
         return cls(

@@ -385,7 +385,7 @@ class Pages:
         self.commits.commit(visit, Outcome.NOT_HTML)
 
     def _page(self, visit: Visit, url: Url, response: Response, reading: PageReading) -> Page:
-        visit.simhash = reading.simhash
+        visit.simhash, visit.text = reading.simhash, reading.text
         near_duplicate = not visit.unshown and self._is_near_duplicate(visit, url, reading)
         if listing := visit.lease.listing:
             self.guest.limits.listed(listing, True)

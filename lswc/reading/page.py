@@ -95,6 +95,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     and the page is in the target language. ``canonical`` is the URL that it says to be its own, if
     that is another. ``mishaps`` are errors of ours that cost a part of the page, and how often each
     came (lswc.mishaps). ``other_links`` counts those that it gives otherwise than by its elements.
+    ``text`` is the beginning of what it says.
     """
 
     kind: Kind
@@ -118,6 +119,7 @@ class PageReading(Struct, frozen=True, array_like=True):
     canonical: str = ""
     mishaps: tuple[tuple[str, int], ...] = ()
     other_links: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,8 @@ class PageReader:
     ``requisites`` says of which pages it is read what they need besides; None for no page.
     ``documents``: what isn't HTML is read, too, if it is one of lswc.reading.documents, by
     ``read_document``: in this process, or in another. ``clean_text``: that of relevant pages is
-    read. Without ``keeps_translated`` a page that says that it was machine-translated isn't
-    relevant.
+    read. ``text`` is how many characters are kept of what each page says. Without
+    ``keeps_translated`` a page that says that it was machine-translated isn't relevant.
     """
 
     identifier: Identifier
@@ -139,6 +141,7 @@ class PageReader:
     clean_text: bool = False
     read_document: Callable[[Kind, bytes, str, Most], Text] = read_here
     keeps_translated: bool = True
+    text: int = 0
     _known: dict[_Link, _Target | Outcome] = field(default_factory=dict, init=False, repr=False)
 
     def read(
@@ -218,6 +221,7 @@ class PageReader:
             canonical=_canonical(raw, url),
             mishaps=tuple(raw.mishaps.items()),
             other_links=len(others),
+            text=raw.text[: self.text],
         )
 
     def _others(self, raw: Reading, headers: Headers, url: str) -> list[ParsedLink]:

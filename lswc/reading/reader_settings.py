@@ -25,7 +25,7 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
     ``requisites_of`` are the pages, by language, of which it is read what they need besides, and
     ``feeds_of`` those whose feeds are. ``documents`` is LSWC_DOCUMENTS, ``include`` and
     ``exclude`` are LSWC_INCLUDE and LSWC_EXCLUDE. ``clean_text`` of relevant pages is read if that
-    is what counts.
+    is what counts, and of each page so many characters of the ``text``.
     ``machine_translated`` is LSWC_MACHINE_TRANSLATED.
     """
 
@@ -48,6 +48,7 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     clean_text: bool = False
+    text: int = 0
 
     def reader(self) -> PageReader:
         """Return what reads pages so. Raises ConfigError."""
@@ -72,6 +73,7 @@ class ReaderSettings(Struct, frozen=True, kw_only=True):
             self.documents,
             self.clean_text,
             keeps_translated=self.machine_translated == "relevant",
+            text=self.text,
         )
 
     def any_host(self) -> Scope:

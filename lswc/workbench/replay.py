@@ -309,10 +309,7 @@ class Search(BaseHTTPRequestHandler):
         self, status: int, kind: str, body: bytes, headers: Mapping[str, str] | None = None
     ) -> None:
         self.send_response(status)
-        policy = HEADERS["Content-Security-Policy"].replace(
-            "form-action 'none'", "form-action 'self'"
-        )
-        for name, value in (headers or {**HEADERS, "Content-Security-Policy": policy}).items():
+        for name, value in (headers or HEADERS).items():
             self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.workbench import marking, one_site, sites, watch
+from lswc.workbench import marking, one_site, pages, sites, watch
 from lswc.workbench.answers import View
 from lswc.workbench.instructions import instruct
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 VIEWS: dict[str, View[Watch]] = {
     "": View("Live", lambda _watch, _given: {}),
     "todo": View("What to do", watch.todo),
+    "pages": View("Pages", pages.listed),
+    "page": View("", pages.shown),
     "sites": View("Sites", sites.listed),
     "site": View("", one_site.shown),
     "marks": View("Marks", marking.listed),

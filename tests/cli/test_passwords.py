@@ -40,7 +40,7 @@ ADDRESSES = (
     f"unix://anna:{SECRET}@/nowhere/redis.sock",
 )
 MISTYPED = (f"reds://anna:{SECRET}@{AWAY}", f"http://anna:{SECRET}@127.0.0.1/")
-COMMANDS = ("check", "control", "corpus", "frontier", "wacz", "watch", "why", "workers")
+COMMANDS = ("check", "control", "corpus", "frontier", "index", "wacz", "watch", "why", "workers")
 
 
 @pytest.mark.parametrize(

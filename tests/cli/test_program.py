@@ -126,7 +126,7 @@ def test_a_mistake_is_one_line(
 
 @pytest.mark.parametrize(
     "command",
-    ["analyze", "check", "control", "corpus", "frontier", "trace", "wacz", "watch", "why"],
+    ["analyze", "check", "control", "corpus", "frontier", "index", "trace", "wacz", "watch", "why"],
 )
 def test_a_file_is_no_crawl(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -56,6 +56,7 @@ SWITCHES: dict[str, Callable[[Crawl], Any]] = {
     "LSWC_DOCUMENTS": lambda crawl: crawl.reading.documents,
     "LSWC_TWINS": lambda crawl: crawl.twins,
     "LSWC_RETRY_FAILED": lambda crawl: crawl.retry_failed,
+    "LSWC_PAGE_INDEX": lambda crawl: bool(crawl.reading.text),
 }
 
 

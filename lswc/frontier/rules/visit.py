@@ -383,7 +383,8 @@ class Visit:
     they are 0 until it lets something be asked. ``postponed`` says that the URL is tried again
     another time: then nothing is kept of it but that it was tried. ``unshown`` is why the page says
     nothing: it is empty until its scripts run, and wasn't shown. ``is_file`` says that what came
-    is no page, but a file that is archived as it is linked to.
+    is no page, but a file that is archived as it is linked to. ``text`` is the beginning of what
+    the page says, if pages are indexed.
     """
 
     lease: Lease
@@ -414,6 +415,7 @@ class Visit:
     named: list[str] = field(default_factory=list)
     is_file: bool = False
     unshown: str = ""
+    text: str = ""
     is_over: bool = False
     is_page: bool = field(init=False)
 
@@ -476,7 +478,8 @@ class Visit:
             self.tally[kind, outcome] += 1
 
     def withhold(self) -> None:
-        """Let nothing of it be archived."""
+        """Let nothing of it be archived, nor its text be shown."""
+        self.text = ""
         for attempt in (*self.attempts, *self.fetched):
             attempt.exchange = attempt.rendered = None
 

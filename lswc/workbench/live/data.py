@@ -94,7 +94,7 @@ class PageData:
         return {
             "name": self._crawl.name,
             "store": self._crawl.store,
-            "replay": self._replay(),
+            "replay": self.replay(),
             "times": self._times._asdict(),
             "count": {
                 "age": round(full.age) if full.snapshot is not None else None,
@@ -110,7 +110,7 @@ class PageData:
             **to_builtins(snapshot),
         }
 
-    def _replay(self) -> str:
+    def replay(self) -> str:
         """Return where the archive is replayed, if it is and is of one folder."""
         return address_of(self._crawl.folders()[0]) if self._crawl.store == "SQLite" else ""
 
