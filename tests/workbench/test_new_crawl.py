@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tomllib
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,8 @@ from lswc.strategy import strategy
 from lswc.workbench import new_crawl, plans
 from lswc.workbench.crawls import Crawls
 from lswc.workbench.routes import OF_FOLDER
-from tests.scenarios.site import Site
+from tests.scenarios.site import BRAKE, Site
+from tests.workbench import test_page
 from tests.workbench.test_page import watch
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ FORM = {
     "delay": "2.5", "requests": "7", "revisit": "20", "from": "22:00", "to": "06:00",
     "zone": "Asia/Bangkok", "web": "demo",
 }  # fmt: skip
+
+browser, told = test_page.browser, test_page.told  # fixtures
 
 
 @pytest.fixture
@@ -204,4 +208,45 @@ def test_a_crawl_is_made_run_dry_and_started_in_an_empty_folder(tmp_path: Path) 
         assert post("/api/start", {"name": "demo"})[0] == 200
         while not (folder / "demo" / "summary.json").exists():
             assert json.loads(shown.ask("/api/crawls")[1])["crawls"][0]["wrong"] == ""
+            sleep(0.5)
         assert "LSWC_PROFILE" in shown.ask("/demo/settings")[1]
+
+
+@pytest.mark.slow
+def test_by_keyboard_a_form_goes_to_its_first_mistake_and_keeps_what_was_typed(
+    browser: Any,
+    told: list[str],
+    tmp_path: Path,
+) -> None:
+    seeds = tmp_path / "list.txt"
+    seeds.write_text("http://one.example/\n")
+    with watch(Site(tmp_path / "web", tmp_path / "crawls")) as shown:
+        opened = browser.new_page()
+        opened.set_default_timeout(1_000 * BRAKE)
+        opened.on("console", lambda message: told.append(message.text))
+        opened.on("pageerror", lambda error: told.append(str(error)))
+        opened.goto(f"http://127.0.0.1:{shown.port}/#{shown.token}")
+        opened.click("text=make one")
+        opened.focus("#name")
+        press = opened.keyboard
+        press.type("lao")
+        press.press("Tab")
+        press.type("Laos")
+        press.press("Enter")
+        opened.wait_for_selector("#language-wrong:not([hidden])")
+        assert opened.evaluate("document.activeElement.id") == "language"
+        described = opened.get_attribute("#language", "aria-describedby").split()
+        assert described == ["language-hint", "language-wrong"]
+        assert opened.input_value("#name") == "lao"
+        press.press("Control+a")
+        press.type("Lao")
+        press.press("Tab")
+        press.type("crawl@library.example")
+        opened.set_input_files("#file", str(seeds))
+        opened.wait_for_function("document.getElementById('seeds').value")
+        opened.focus("#pages")
+        press.press("Enter")
+        opened.wait_for_url("**/plan?crawl=lao")
+        assert "http://one.example/" in (tmp_path / "crawls" / "lao-seeds.txt").read_text()
+        opened.close()
+    assert told == []
