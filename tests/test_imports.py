@@ -41,7 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "monitor": {"archive", "crawl", "frontier", "guest", "safety", "strategy"},
     "workbench": {
-        "archive", "crawl", "frontier", "guest", "language", "monitor", "seeds", "strategy",
+        "archive", "crawl", "frontier", "guest", "language", "monitor", "safety", "seeds",
+        "strategy",
     },
     "seeds": {"archive", "crawl", "frontier", "language", "reading", "safety", "strategy"},
     "cli": {

@@ -1,4 +1,4 @@
-"""Progress of a long command: lines on a terminal, and elsewhere one in a minute."""
+"""Progress of a long command: lines on a terminal, and elsewhere one now and then."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ def working(lines: int = 1, console: Console | None = None) -> Iterator[Say]:
         yield say
 
 
-EVERY = 60.0
-"""Seconds between two lines where no terminal is."""
+SOON, EVERY = 2.0, 60.0
+"""Seconds to the first line where no terminal is; from line to line twice as many, up to EVERY."""
 
 
 def _now_and_then(console: Console) -> Say:
-    """Return what writes a line after each minute, whatever is done then."""
-    latest = monotonic()
+    """Return what writes a line now and then, whatever is done then."""
+    latest, wait = monotonic(), SOON
 
     def say(what: str, done: float, total: float) -> None:
-        nonlocal latest
-        if monotonic() - latest < EVERY:
+        nonlocal latest, wait
+        if monotonic() - latest < wait:
             return
-        latest = monotonic()
+        latest, wait = monotonic(), min(EVERY, 2 * wait)
         share = f", {done / total:.0%} done" if total else ""
         line = f"{datetime.now():%H:%M:%S} {what}{share}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -38,8 +38,8 @@ class Key(NamedTuple):
 
 KEYS = {
     "language": Key("lang", '"{lang}"', 'several are one text: "th,lo"; `lswc languages`'),
-    "contact": Key("LSWC_CONTACT", '"{contact}"'),
-    "seeds": Key("seeds", '"{seeds}"', "or URLs; without it seeds/{lang}.txt"),
+    "contact": Key("LSWC_CONTACT", '""'),
+    "seeds": Key("seeds", '"my-seeds.txt"', "or URLs; without it seeds/{lang}.txt"),
     "folder": Key("LSWC_CRAWL", '"crawls/{lang}"'),
     "profile": Key("LSWC_PROFILE", '"adaptive"', "`lswc profiles`"),
     "pages": Key("CLOSESPIDER_ITEMCOUNT", "100_000", "stop after about so many"),
@@ -213,23 +213,31 @@ _TITLES = {
     "archive": "What is kept, and in whose name",
 }
 
-TAIL = """
+_SETTINGS = """
 # Any other setting: `lswc settings` explains them.
 [settings]
-# DOWNLOAD_DELAY = 2.0
 """
 
 
-def new(name: str, lang: str, contact: str, seeds: str = "") -> str:
-    """Return the text of a new crawl file of that name, with comments."""
-    said_keys = {"language", *(["contact"] if contact else []), *(["seeds"] if seeds else [])}
+def new(name: str, values: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> str:
+    """Return the text of a new crawl file of that name, with comments.
+
+    ``values`` are those of keys, the language among them, and ``settings`` any others. What isn't
+    given stands there as a comment.
+    """
+    import tomlkit  # not above: a crawl only reads
+
+    def line(key: str, value: object) -> str:
+        return f"{key} = {tomlkit.item(value).as_string()}"
+
+    lang = values["language"]
     lines = [HEAD.format(name=name)]
     for key, (_, example, said) in KEYS.items():
         if key in _TITLES:
             lines.append(f"\n# {_TITLES[key]}")
-        given = example.format(lang=lang, contact=contact, seeds=seeds or "my-seeds.txt")
-        line = f"{key} = {given}"
-        shown = line if key in said_keys else f"# {line}"
-        meant = said.format(lang=lang)
-        lines.append(f"{shown:36}  # {meant}" if said else shown)
-    return "\n".join(lines) + "\n" + TAIL
+        shown = f"# {key} = {example.format(lang=lang)}"
+        if key in values:
+            shown = line(key, values[key])
+        lines.append(f"{shown:36}  # {said.format(lang=lang)}" if said else shown)
+    others = [line(key, value) for key, value in (settings or {}).items()]
+    return "\n".join([*lines, _SETTINGS + "\n".join(others or ["# DOWNLOAD_DELAY = 2.0"]), ""])

@@ -30,7 +30,7 @@ def seeds_of(target: Wanted, given: str, web: Path | None) -> tuple[str, ...]:
     ``given`` may also be URLs, with spaces between them, or a folder of lists. Raises ConfigError.
     """
     if "://" in given:
-        return _seeds_in("seeds", given.replace(" ", "\n"))
+        return seeds_in("seeds", given.replace(" ", "\n"))
     if given and not Path(given).is_dir():
         return read_seeds(Path(given))
     folder = Path(given) if given else None
@@ -120,10 +120,11 @@ def addresses(path: Traversable) -> tuple[str, ...]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"can't read the seeds file {path}: {error}") from error
-    return _seeds_in(str(path), text.removeprefix("\ufeff"))
+    return seeds_in(str(path), text.removeprefix("\ufeff"))
 
 
-def _seeds_in(name: str, text: str) -> tuple[str, ...]:
+def seeds_in(name: str, text: str) -> tuple[str, ...]:
+    """Return the URLs of a list's text; ``name`` is what a mistake calls it. Raises ConfigError."""
     seeds: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         address = NOTE.sub("", line).strip()

@@ -1,12 +1,15 @@
-"""Answer to a browser: values for a template, or a file; and the mistake that it is told of."""
+"""Answer to a browser: values for a template, or a file, which may lie on the disk."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
 Subject = TypeVar("Subject")
 
@@ -16,6 +19,21 @@ class File(NamedTuple):
 
     content: bytes
     type: str
+
+
+class Stored(NamedTuple):
+    """A file on the disk as an answer, with its media type, and headers that replace the usual."""
+
+    path: Path
+    type: str
+    headers: Mapping[str, str]
+
+
+def attached(name: str) -> dict[str, str]:
+    """Return the headers of a file that a browser keeps under a name (RFC 6266)."""
+    plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return {"Content-Disposition": disposition}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +46,7 @@ class View(Generic[Subject]):
     """
 
     title: str
-    answer: Callable[[Subject, Mapping[str, str]], Mapping[str, Any] | File]
+    answer: Callable[[Subject, Mapping[str, str]], Mapping[str, Any] | File | Stored]
 
 
 class Menu(NamedTuple):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from lswc.archive.run_settings import SETTINGS
+from lswc.crawl import crawl_file
 from lswc.crawl.crawl_folder import names_a_redis
 from lswc.errors import ConfigError, LswcError, writing
 from lswc.frontier import FRONTIER_FILE
-from lswc.guest.control import change, in_folder, read
+from lswc.guest.control import InFolder, change, in_folder, read
 from lswc.monitor import course
 from lswc.monitor.course import Times, read_now, times
 from lswc.monitor.snapshot import PAUSED, RUNNING, SILENT, Snapshot
 from lswc.processes import environment
+from lswc.workbench import plans
+from lswc.workbench.jobs import last_line
 from lswc.workbench.live.data import SILENCE
 
 if TYPE_CHECKING:
@@ -24,11 +26,11 @@ if TYPE_CHECKING:
 
     from lswc.monitor.course import Point
 
-LOG = "crawl.log"
-"""Name of the file in a crawl's folder with the log of the runs that were started here."""
-
 AT_ONCE = 5.0
 """Seconds in which a crawl that can't begin mostly says so."""
+
+PLANNED, STARTING = "planned", "starting"
+"""States of a crawl that hasn't begun."""
 
 BY = "watch"
 """Who tells a crawl to stop, and takes that back."""
@@ -41,6 +43,7 @@ class Crawls:
         self.folder = folder
         self._courses: dict[str, tuple[list[Point], int, Times]] = {}
         self._started: dict[str, subprocess.Popen[bytes]] = {}
+        self.dry_runs: dict[str, tuple[str, str]] = {}  # version of the plan, and what was printed
 
     def names(self) -> list[str]:
         """Return the names of the crawls' folders, sorted."""
@@ -57,7 +60,24 @@ class Crawls:
         """Return what is told of each crawl."""
         for process in self._started.values():
             process.poll()  # so that none is left that nobody waits for
-        return [self._told(name) for name in self.names()]
+        begun = [self._told(name) for name in self.names()]
+        return [*begun, *(self._of_plan(name) for name in plans.names(self.folder))]
+
+    def is_starting(self, name: str) -> bool:
+        """Tell whether a crawl was started here that hasn't ended."""
+        process = self._started.get(name)
+        return process is not None and process.poll() is None
+
+    def _of_plan(self, name: str) -> dict[str, Any]:
+        """Return what is told of a crawl that hasn't begun."""
+        language, wrong = "", ""
+        try:
+            file = crawl_file.read(plans.plan(self.folder, name).file)
+            language = file.arguments["lang"]
+        except LswcError as error:
+            wrong = str(error)
+        state = STARTING if self.is_starting(name) else PLANNED
+        return {"name": name, "language": language, "state": state, "wrong": wrong}
 
     def _told(self, name: str) -> dict[str, Any]:
         found = read_now(self.folder / name) or Snapshot()
@@ -97,20 +117,33 @@ class Crawls:
         change(in_folder(self.path(name)), "stop", value=True, why="", by=BY)
 
     def start(self, name: str) -> None:
-        """Go on with a crawl as it was run last; what told it to stop is taken back.
+        """Begin a crawl by its file, or go on with it as it was run last.
 
-        Raises LswcError, also for what it says itself if it can't begin.
+        What told it to stop is taken back. Raises LswcError, also for what it says itself if it
+        can't begin.
         """
-        folder = self.path(name)
-        if self._told(name)["is_live"]:
+        if name in plans.names(self.folder):
+            chosen = plans.plan(self.folder, name)
+            folder, command = chosen.folder, chosen.command()
+            kept = InFolder(folder)
+        else:
+            folder = self.path(name)
+            kept = in_folder(folder)
+            file = [str(folder / SETTINGS), "--into", str(folder)]
+            command = [sys.executable, "-m", "lswc", "crawl", *file]
+        if self.is_starting(name) or self._told(name)["is_live"]:
             raise ConfigError(f"{name} runs already")
-        if read(in_folder(folder)).stop:
-            change(in_folder(folder), "stop", None, by=BY)
-        log = folder / LOG
-        command = [sys.executable, "-m", "lswc", "crawl", str(folder / SETTINGS)]
+        if read(kept).stop:
+            change(kept, "stop", None, by=BY)
+        self._run(name, command, folder / plans.LOG)
+
+    def _run(self, name: str, command: list[str], log: Path) -> None:
+        """Start a crawl. Raises LswcError, also if it ends at once."""
+        with writing(log):
+            log.parent.mkdir(exist_ok=True)
         with writing(log), log.open("ab") as file:
             process = subprocess.Popen(
-                [*command, "--into", str(folder), "--logfile", str(log)],
+                [*command, "--logfile", str(log)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file,
                 env=environment(), start_new_session=True,
             )  # fmt: skip
@@ -120,11 +153,4 @@ class Crawls:
         except subprocess.TimeoutExpired:
             return
         if code:
-            raise ConfigError(f"{name} doesn't begin: {_last_line(log)}")
-
-
-def _last_line(log: Path) -> str:
-    with log.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - 1_000))
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    return lines[-1] if lines else "it says nothing"
+            raise ConfigError(f"{name} doesn't begin: {last_line(log)}")

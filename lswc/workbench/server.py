@@ -6,28 +6,31 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.settings import Settings
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.error import CannotListenError
 from twisted.internet.threads import deferToThread
+from twisted.protocols.basic import FileSender
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request, Site
 from typing_extensions import override
 
-from lswc.errors import ConfigError, LswcError
+from lswc.errors import ConfigError, LswcError, StorageError
 from lswc.monitor.stored import StoredCrawl, stored
 from lswc.urls import readable
 from lswc.workbench.access import HEADERS, Guard
-from lswc.workbench.answers import File, Menu, Subject, View
+from lswc.workbench.answers import File, Menu, Stored, Subject, View
 from lswc.workbench.crawls import Crawls
 from lswc.workbench.html import filled
 from lswc.workbench.routes import (
     CHANGES,
+    FILES,
     FOLDER_CHANGES,
     FOLDER_QUESTIONS,
     OF_FOLDER,
@@ -38,9 +41,10 @@ from lswc.workbench.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
-LARGEST = 65_536
-"""Bytes of a request's body."""
+LARGEST = 8_000_000
+"""Bytes of a request's body: a hundred thousand seeds."""
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
           ".svg": "image/svg+xml"}  # fmt: skip
@@ -131,7 +135,7 @@ class _File(_Guarded):
 class _Asking(_Guarded):
     """Asks in a thread, as a disk or a Redis may keep it waiting. ``ask`` may raise LswcError."""
 
-    def __init__(self, guard: Guard, ask: Callable[[Request], File]) -> None:
+    def __init__(self, guard: Guard, ask: Callable[[Request], File | Stored]) -> None:
         super().__init__(guard)
         self._ask = ask
 
@@ -143,24 +147,55 @@ class _Asking(_Guarded):
         return NOT_DONE_YET
 
     async def _answer(self, request: Request, gone: list[object]) -> None:
-        status = 200
+        status, content = 200, None
         try:
             answer = await deferToThread(self._ask, request)
+            if isinstance(answer, Stored):
+                content = await deferToThread(_opened, answer.path)
         except LswcError as error:
             status = 400 if isinstance(error, ConfigError) else 503
             answer = self.mistake(str(error))
         except Exception:
             logger.exception("can't answer %s", request.path)
             status, answer = 500, self.mistake("an error, which is in the log of `watch`")
-        if not gone:
-            request.setResponseCode(status)
-            request.setHeader("Content-Type", answer.type)
+        if gone:
+            if content is not None:
+                content.close()
+            return
+        request.setResponseCode(status)
+        request.setHeader("Content-Type", answer.type)
+        if isinstance(answer, Stored) and content is not None:
+            await _send(request, answer, content, gone)
+        elif isinstance(answer, File):
             request.write(answer.content)
             request.finish()
 
     def mistake(self, text: str) -> File:
         """Return what is answered if it can't be asked."""
         return _json({"error": text})
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise StorageError(f"can't read {path.name}: {error.strerror}") from error
+
+
+async def _send(request: Any, answer: Stored, content: IO[bytes], gone: list[object]) -> None:
+    """Send a file from the disk as fast as the other side takes it, and close it."""
+    for name, value in answer.headers.items():
+        request.setHeader(name, value)
+    request.setHeader("Content-Length", str(os.fstat(content.fileno()).st_size))
+    with content:
+        try:
+            if request.method != b"HEAD":
+                await FileSender().beginFileTransfer(content, request)
+        except Exception as error:  # FileSender's own, of a connection that is lost
+            if not gone:
+                logger.warning("%s isn't sent whole: %s", answer.path, error)
+        if not gone:
+            request.finish()
 
 
 class _Read(_Asking):
@@ -177,9 +212,9 @@ class _Page(_Read):
         super().__init__(guard, self._filled)
         self._name, self._view, self._subject, self._menu = name, view, subject, menu
 
-    def _filled(self, request: Request) -> File:
+    def _filled(self, request: Request) -> File | Stored:
         answer = self._view.answer(self._subject, _given(request))
-        if isinstance(answer, File):
+        if isinstance(answer, (File, Stored)):
             return answer
         return self._of(self._name or self._menu.first, answer)
 
@@ -190,6 +225,16 @@ class _Page(_Read):
     @override
     def mistake(self, text: str) -> File:
         return self._of("mistake", {"mistake": text})
+
+
+class _Files(_Read):
+    """Files below an address: the rest of it names one."""
+
+    isLeaf = True
+
+    @override
+    def mistake(self, text: str) -> File:
+        return File(f"{text}\n".encode(errors="replace"), "text/plain; charset=utf-8")
 
 
 class _Change(_Asking):
@@ -237,9 +282,11 @@ class _Folder(Resource):
 
 def _crawl(watch: Watch, guard: Guard, of_folder: str) -> Any:
     """Return the pages of one crawl, with what their scripts ask for."""
-    root = Resource()
+    root: Any = Resource()
     menu = Menu("live", _titles(VIEWS), of_folder)
     _lay_out(root, guard, watch, menu, VIEWS, QUESTIONS, CHANGES)
+    for name, find in FILES.items():
+        root.putChild(name.encode(), _Files(guard, partial(_found, find, watch)))
     return root
 
 
@@ -275,6 +322,10 @@ def _asked(
     request: Request,
 ) -> File:
     return _json(question(subject, _given(request)))
+
+
+def _found(find: Callable[[Watch, str], Stored], watch: Watch, request: Request) -> Stored:
+    return find(watch, b"/".join(request.postpath or []).decode("utf-8", "replace"))
 
 
 def _changed(

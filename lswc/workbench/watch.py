@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.errors import ConfigError
 from lswc.guest.control import change, history
+from lswc.workbench.jobs import Jobs
 from lswc.workbench.live.data import PageData
 from lswc.workbench.live.search import find
 
@@ -27,6 +28,7 @@ class Watch:
     def __init__(self, crawl: StoredCrawl) -> None:
         self.crawl = crawl
         self.data = PageData(crawl)
+        self.jobs = Jobs()
 
 
 def state(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:

@@ -129,7 +129,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_new_file_is_right_with_and_without_its_comments(tmp_path: Path) -> None:
-    text = new(WHOLE, "th", "a@b.example")
+    text = new(WHOLE, {"language": "th", "contact": "a@b.example"})
     found = read(written(tmp_path, text))
     assert found.arguments == {"lang": "th"}
     assert found.settings == {"LSWC_CONTACT": "a@b.example"}

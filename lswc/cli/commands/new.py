@@ -38,8 +38,10 @@ class Command(UserCommand):
         if path.exists():
             raise ConfigError(f"{path} is there already: choose another name with --out")
         beside = _outside(target, path) if opts.outside else ""
+        given = {"language": target.tag, "contact": opts.contact, "seeds": beside}
+        values = {key: value for key, value in given.items() if value}
         with writing(path):
-            path.write_text(new(str(path), target.tag, opts.contact, beside), "utf-8")
+            path.write_text(new(str(path), values), "utf-8")
         for language in target.languages:
             if not beside and list_of(language) is None:
                 print(f"{program()} new: {hint(language.tag)}", file=sys.stderr)

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import argparse
 
 
+USUAL = "crawls"
+"""Folder in which crawls are that aren't given another."""
+
+
 class Command(UserCommand):
     """Serves the page of a crawl that runs, or that ended, until Ctrl-C."""
 
@@ -34,20 +38,38 @@ class Command(UserCommand):
         known = parse(f"https://{opts.name}")
         if opts.name and (known is None or known.href != f"https://{opts.name.lower()}/"):
             raise ConfigError(f"--name={opts.name!r} isn't a host, or a host and its port")
-        from lswc.frontier import FRONTIER_FILE
         from lswc.monitor.stored import stored
         from lswc.workbench.crawls import Crawls
         from lswc.workbench.server import serve
 
-        several = Crawls(Path(places[0]))
-        if (
-            len(places) == 1 and several.names() and not (several.folder / FRONTIER_FILE).exists()
-        ):  # which start crawls, with a priority that is not lower
-            serve(several, opts.host, int(opts.port), opts.name, _ready)
+        if len(places) == 1 and _is_for_crawls(places[0]):
+            # It starts crawls, with a priority that is not lower.
+            serve(Crawls(Path(places[0])), opts.host, int(opts.port), opts.name, _ready)
             return
         crawl = stored(places, opts.key, self.project_settings)
         os.nice(5)  # the crawl goes first
         serve(crawl, opts.host, int(opts.port), opts.name, _ready)
+
+
+def _is_for_crawls(place: str) -> bool:
+    """Tell whether a place is a folder of crawls, or may become one: it is empty.
+
+    The usual one needn't be there: what else isn't there was rather misspelled. Raises ConfigError.
+    """
+    from lswc.frontier import FRONTIER_FILE, names_redis
+    from lswc.workbench import plans
+    from lswc.workbench.crawls import Crawls
+
+    folder = Path(place)
+    if names_redis(place) or (folder / FRONTIER_FILE).exists():
+        return False
+    if not folder.exists():
+        return folder.name == USUAL
+    try:
+        is_empty = folder.is_dir() and not any(folder.iterdir())
+    except OSError as error:
+        raise ConfigError(f"can't read {folder}: {error.strerror}") from error
+    return is_empty or bool(Crawls(folder).names() or plans.names(folder))
 
 
 def _ready(address: str) -> None:

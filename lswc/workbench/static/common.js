@@ -3,7 +3,7 @@
 
 const STATES = {
   running: "running", paused: "paused", offline: "offline", closed: "ended", silent: "no sign of life",
-  unknown: "nothing reported yet",
+  unknown: "nothing reported yet", planned: "not begun", starting: "starting",
 };
 
 const $ = (id) => document.getElementById(id);

@@ -21,11 +21,14 @@ async function tell(what, name, button) {
 
 function row(one) {
   const what = one.is_live ? "stop" : "start";
-  const press = make("button", { className: "small", type: "button", textContent: one.is_live ? "Stop" : "Go on" });
+  const isNew = ["planned", "starting"].includes(one.state);
+  const press = make("button", { className: "small", type: "button", textContent: one.is_live ? "Stop" : isNew ? "Start" : "Go on" });
+  press.setAttribute("aria-label", `${press.textContent} ${one.name}`);
+  press.disabled = one.state === "starting";
   press.addEventListener("click", () => tell(what, one.name, press));
   const state = STATES[one.state] + (one.reason ? `: ${one.reason}` : "") + (one.wrong ? `; ${one.wrong}` : "");
   const cells = [
-    make("a", { href: `${encodeURIComponent(one.name)}/`, textContent: one.name }), one.language, state,
+    make("a", { href: isNew ? `plan?crawl=${encodeURIComponent(one.name)}` : `${encodeURIComponent(one.name)}/`, textContent: one.name }), one.language, state,
     large(one.pages), percent(one.harvest_rate), one.is_live ? decimal.format(one.pages_per_second) : "–", large(one.pending),
     moment(one.began), lasted(one.seconds), one.is_live ? lasted(one.left) : "–", token ? press : "",
   ];
@@ -39,6 +42,7 @@ async function look() {
     $("name").textContent = told.name;
     $("about").textContent = `${count(told.crawls.length)} ${told.crawls.length === 1 ? "crawl" : "crawls"}, ${count(told.crawls.filter((one) => one.is_live).length)} running`;
     $("crawls").replaceChildren(...told.crawls.map(row));
+    $("none").hidden = told.crawls.length > 0;
     $("locked").hidden = Boolean(token);
   } catch (error) {
     alarm(error instanceof TypeError ? "The watch doesn’t answer any more: start it again." : error.message);

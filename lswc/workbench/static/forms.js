@@ -12,7 +12,23 @@ function valuesOf(form) {
   return values;
 }
 
-async function change(name, values, press) {
+// Says at each field what is wrong with it, and goes to the first; what was typed stays.
+function mark(form, mistakes) {
+  for (const told of form.querySelectorAll(".wrong")) {
+    const name = told.id.slice(0, -"-wrong".length);
+    told.textContent = mistakes[name] || "";
+    told.hidden = !mistakes[name];
+    for (const field of form.querySelectorAll(`[name="${name}"]`)) {
+      const others = (field.getAttribute("aria-describedby") || "").split(" ").filter((id) => id && id !== told.id);
+      field.setAttribute("aria-describedby", [...others, ...(mistakes[name] ? [told.id] : [])].join(" "));
+      field.toggleAttribute("aria-invalid", Boolean(mistakes[name]));
+      if (mistakes[name]) field.setAttribute("aria-invalid", "true");
+    }
+  }
+  form.querySelector("[aria-invalid=true]")?.focus();
+}
+
+async function change(name, values, press, form) {
   if (press) press.disabled = true;
   try {
     const told = await ask(`api/${name}`, {
@@ -20,7 +36,12 @@ async function change(name, values, press) {
       headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
       body: JSON.stringify(values),
     });
-    alarm("");
+    alarm(told.error || "");
+    if (form) mark(form, told.mistakes || {});
+    if (told.mistakes) {
+      if (press) press.disabled = false;
+      return;
+    }
     if (told.goto) location.assign(told.goto);
     else location.reload();
   } catch (error) {
@@ -33,11 +54,23 @@ async function change(name, values, press) {
 for (const form of document.querySelectorAll("form[data-change]")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    change(form.dataset.change, valuesOf(form), event.submitter);
+    change(form.dataset.change, valuesOf(form), event.submitter, form);
   });
 }
 for (const press of document.querySelectorAll("button[data-change]")) {
-  press.addEventListener("click", () => change(press.dataset.change, { ...press.dataset }, press));
+  press.addEventListener("click", () => {
+    if (press.dataset.sure && !confirm(press.dataset.sure)) return;
+    change(press.dataset.change, { ...press.dataset }, press);
+  });
+}
+// A text file is read here, and goes into a field, where it can be looked at.
+for (const chosen of document.querySelectorAll("input[type=file][data-into]")) {
+  chosen.addEventListener("change", async () => {
+    const [file] = chosen.files;
+    if (!file) return;
+    if (file.size > 4e6) alarm("That file is larger than 4 MB: name it in the crawl file, by hand.");
+    else $(chosen.dataset.into).value = await file.text();
+  });
 }
 // What needs the token is shown to who has it; to others, where it is.
 for (const part of document.querySelectorAll("[data-token]")) part.hidden = !token;
