@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from lswc.frontier.rules.contract import site_of
 from lswc.monitor.snapshot import OFFLINE, SILENT
 from lswc.monitor.story import explained
 from lswc.outcomes import Outcome, is_left_out
 from lswc.plurals import numbered
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import ConfigError
-from lswc.frontier.rules.contract import site_of
 from lswc.guest.control import ControlError, change, given, history
 from lswc.guest.control.rules_in_force import KEYS
+from lswc.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
