@@ -23,7 +23,8 @@ from lswc.archive.page_index import (
 from lswc.archive.page_search import COUNTED, Asked, Found, lacking, opened
 from lswc.archive.page_terms import words
 from lswc.errors import ConfigError, LswcError, StorageError
-from lswc.urls import parse
+from lswc.urls import parse, site_of
+from lswc.workbench import marks
 from lswc.workbench.live.search import find
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def shown(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
         "title": (page.title if page is not None else "") or url.href,
         "url": url.href,
         "server": url.server,
-        "site": page.site if page is not None else "",
+        "site": site_of(url.server),
         "live": url.href if url.scheme in ("http", "https") else "",
         "page": page,
         "text": _paragraphs(page.text) if page is not None else [],
@@ -224,6 +225,7 @@ def shown(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
         "told": told,
         "rule": {name: value for name, value in rule.items() if name not in _REMARKS},
         "why": next((rule[name] for name in _REMARKS if rule.get(name)), ""),
+        "mark": marks.read(crawls).get(url.href),
         "notes": notes + _elsewhere(watch),
         "capture": _capture(watch, url.href, page),
     }
