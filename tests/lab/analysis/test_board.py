@@ -57,7 +57,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     (site.web / "web.json").write_text(json.dumps(moved))
     (site.web / "changes.json").write_text(json.dumps({"seconds_a_day": 1.0}))
     site.crawl(
-        LSWC_REVISIT=4, LSWC_OPERATOR=HOSTILE, LSWC_DESCRIPTION=HOSTILE, TEST_FINISHED=5,
+        LSWC_REVISIT=4, LSWC_OPERATOR=HOSTILE, LSWC_DESCRIPTION=HOSTILE, TEST_FINISHED=14,
         TEST_UNTIL=f"unchanged {HOST}/a.html,unchanged http://b.example/", EXTENSIONS=UNTIL,
     )  # fmt: skip
     return site
