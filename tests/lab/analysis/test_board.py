@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
+import pypdfium2
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from lswc.archive.check.agreement import check
-from lswc.lab.analysis import refusals
+from lswc.lab.analysis import board, refusals
 from lswc.outcomes import RECORDED, Outcome, is_miss, of_status
 from tests import forks
 from tests.lab.analysis.webs import Web
@@ -54,7 +57,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     (site.web / "web.json").write_text(json.dumps(moved))
     (site.web / "changes.json").write_text(json.dumps({"seconds_a_day": 1.0}))
     site.crawl(
-        LSWC_REVISIT=4, LSWC_OPERATOR=HOSTILE, LSWC_DESCRIPTION=HOSTILE, TEST_FINISHED=5,
+        LSWC_REVISIT=4, LSWC_OPERATOR=HOSTILE, LSWC_DESCRIPTION=HOSTILE, TEST_FINISHED=14,
         TEST_UNTIL=f"unchanged {HOST}/a.html,unchanged http://b.example/", EXTENSIONS=UNTIL,
     )  # fmt: skip
     return site
@@ -210,3 +213,30 @@ def test_each_outcome_has_a_reason_and_only_our_faults_are_such() -> None:
     statuses = [of_status(number) for number in range(100, 700)]
     assert all(map(is_miss, statuses[:500]))
     assert not any(refusals.reason(one) == refusals.FAULT for one in statuses)
+
+
+@pytest.mark.slow
+def test_the_fullest_board_prints_on_one_sheet(tmp_path: Path) -> None:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    bars = tuple(board.Bar("Haitian Creole", 10**9, 1 / 6) for _ in range(6))
+    line = "A sentence of what is next, as long as any. " * 3
+    full = board.Board(
+        "The language's web, collected by " + "Library " * 12 + ", Nov 2026",
+        "describe " * 26,
+        "a language", line, tuple(board.Tile("1,234,567,890", line[:60]) for _ in range(6)), bars,
+        bars, "100% of the pages are outside " + ".long " * 8,
+        board.Growth("0,30 100,0", "0,30 100,9", "1 Nov 2026", "1 Dec 2026"), line,
+        tuple((why, 10**9, 10**9) for why in refusals.ORDER), (line,) * 6, (line,) * 7,
+    )  # fmt: skip
+    (tmp_path / "board.html").write_text(board.html(full), "utf-8")
+    subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--no-pdf-header-footer",
+         f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={tmp_path / 'board.pdf'}",
+         (tmp_path / "board.html").as_uri()],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    sheets = pypdfium2.PdfDocument(tmp_path / "board.pdf")
+    assert len(sheets) == 1
+    assert [round(side) for side in sheets[0].get_size()] == [595, 842], "A4"
