@@ -227,26 +227,28 @@ def test_by_keyboard_a_form_goes_to_its_first_mistake_and_keeps_what_was_typed(
         opened.on("pageerror", lambda error: told.append(str(error)))
         opened.goto(f"http://127.0.0.1:{shown.port}/#{shown.token}")
         opened.click("text=make one")
-        opened.focus("#name")
+        opened.focus("#field-name")
         press = opened.keyboard
         press.type("lao")
         press.press("Tab")
         press.type("Laos")
         press.press("Enter")
         opened.wait_for_selector("#language-wrong:not([hidden])")
-        assert opened.evaluate("document.activeElement.id") == "language"
-        described = opened.get_attribute("#language", "aria-describedby").split()
+        assert opened.evaluate("document.activeElement.id") == "field-language"
+        described = opened.get_attribute("#field-language", "aria-describedby").split()
         assert described == ["language-hint", "language-wrong"]
-        assert opened.input_value("#name") == "lao"
+        assert opened.input_value("#field-name") == "lao"
         press.press("Control+a")
         press.type("Lao")
         press.press("Tab")
         press.type("crawl@library.example")
-        opened.set_input_files("#file", str(seeds))
-        opened.wait_for_function("document.getElementById('seeds').value")
-        opened.focus("#pages")
+        opened.set_input_files("#field-file", str(seeds))
+        while not opened.input_value("#field-seeds"):
+            sleep(0.1)
+        opened.focus("#field-pages")
         press.press("Enter")
-        opened.wait_for_url("**/plan?crawl=lao")
+        opened.wait_for_selector("text=The crawl file")
+        assert opened.url.endswith("/plan?crawl=lao")
         assert "http://one.example/" in (tmp_path / "crawls" / "lao-seeds.txt").read_text()
         opened.close()
     assert told == []
