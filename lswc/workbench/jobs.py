@@ -33,6 +33,9 @@ FOLDER = "handover"
 NICENESS = 10
 """How far a job stands behind the crawl."""
 
+BEHIND = 0.05
+"""Seconds by which the time of a file may be behind the clock."""
+
 RUNS, DONE, FAILED, CANCELLED, NEVER = "runs", "done", "failed", "cancelled", ""
 """States of a job."""
 
@@ -81,14 +84,15 @@ class Jobs:
                 if not _locks(file, fcntl.LOCK_EX):
                     raise ConfigError(f"{task.title} runs already")
                 file.truncate(0)
-                _record(task, process=0, began=time())
+                began = time() - BEHIND
+                _record(task, process=0, began=began)
                 process = subprocess.Popen(  # noqa: S603
                     [sys.executable, "-m", "lswc", *task.arguments],
                     stdin=subprocess.DEVNULL, stdout=file, stderr=file,
                     env=environment(), start_new_session=True,
                 )  # fmt: skip
             os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
-            _record(task, process=process.pid, began=time())
+            _record(task, process=process.pid, began=began)
             self._started[task.place] = process
             if task.result is None:
                 atexit.register(process.terminate)

@@ -74,6 +74,7 @@ def test_a_job_says_how_far_it_is_and_ends_with_its_result(
     told = until(jobs, task, DONE)
     assert [(one.path, one.size) for one in told["files"]] == [("th.wacz", 4)]
     assert Jobs().told(task)["state"] == DONE
+    os.utime(task.place.parent / "th.wacz", (1e9, 1e9))
     runs("echo lswc wacz: error: No space left on device >&2; exit 1")
     jobs.start(task)
     told = until(jobs, task, FAILED)

@@ -247,7 +247,7 @@ def test_by_keyboard_a_form_goes_to_its_first_mistake_and_keeps_what_was_typed(
             sleep(0.1)
         opened.focus("#field-pages")
         press.press("Enter")
-        opened.wait_for_selector("text=The crawl file")
+        opened.wait_for_selector("[data-change=dry-run]")
         assert opened.url.endswith("/plan?crawl=lao")
         assert "http://one.example/" in (tmp_path / "crawls" / "lao-seeds.txt").read_text()
         opened.close()
