@@ -54,6 +54,7 @@ class Captures:
                 records = volume.records(file, _KINDS, self._most)
                 for record in records:
                     if not _is_of_web(record):
+                        self.unreadable += not record.url  # all of these have one (ISO 28500)
                         continue
                     self.read += 1
                     place = number, record.place

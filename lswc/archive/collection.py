@@ -23,7 +23,8 @@ _REVISIT = b'"warc/revisit"'
 class Collection(NamedTuple):
     """Crawl folders: those that were named, then those that they visited again, each once.
 
-    ``gone`` says of which earlier crawls nothing is there any more, a sentence each.
+    ``gone`` says which earlier crawls, and which WARC files of any, aren't there any more, a
+    sentence each.
     """
 
     crawls: tuple[Path, ...]
@@ -54,6 +55,9 @@ def collected(crawls: Sequence[Path]) -> Collection:
     waiting = list(crawls)
     while waiting:
         crawl = waiting.pop(0)
+        for index in sorted((crawl / "warc").glob("*.cdxj")):
+            if not (warc := index.with_suffix(".warc.gz")).exists():
+                gone[f"{warc} isn't there, which {index.name} is the index of: put it back"] = None
         if not (crawl / SETTINGS).exists():
             continue
         for earlier in earlier_of(crawl):

@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 SITE_SERVERS = 10
 """A registered domain may have as many pending URLs as ten of its servers."""
 
+CODINGS = "gzip, deflate, br"
+"""Codings that a server may choose from. Zstandard is unpacked, too, but no player of archives
+knows it: pywb 2.10 shows its bytes, ReplayWeb.page 2.4.6 nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Crawl:
@@ -161,7 +165,7 @@ class Crawl:
             linked_documents=number(settings, "LSWC_LINKED_DOCUMENTS"),
             sitemaps=settings.getbool("LSWC_SITEMAPS"),
             requisites_share=checked.requisites_share(settings),
-            headers={"Accept-Language": accepted},
+            headers={"Accept-Language": accepted, "Accept-Encoding": CODINGS},
             browser=_browser(settings, accepted),
             browser_pages=checked.browser_pages(settings),
             max_duplicates=whole(settings, "LSWC_MAX_DUPLICATES"),

@@ -41,7 +41,10 @@ _WRAPPED = re.compile(
 )
 _REQUIRED = re.compile(rf"(?<![\w$.])require\s{{0,9}}\(\s{{0,9}}{_ID}\s{{0,9}}\)")
 _LITERAL = re.compile(r"[\"']([\w./@!?=:&,*~ -]{1,300})[\"']")
-_BASE = re.compile(r"\bbaseUrl[\"']?\s{0,9}:\s{0,9}[\"']([\w./:@-]{1,300})[\"']")
+# One of two that depends on the page's own folder is the first.
+_BASE = re.compile(
+    r"\bbaseUrl[\"']?\s{0,9}:\s{0,9}(?:[^?{},\n]{1,200}\?\s{0,9})?[\"']([\w./:@-]{1,300})[\"']"
+)
 _PATHS = re.compile(r"\bpaths[\"']?\s{0,9}:\s{0,9}\{([^{}]{1,8000})\}")
 _DEPS = re.compile(r"\bdeps[\"']?\s{0,9}:\s{0,9}\[(?P<names>[^\[\]]{0,2000})\]")
 _PACKAGE = re.compile(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
+from functools import cached_property
 from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +26,7 @@ _EXTENSION = (
     r"\.(?:png|PNG|jpe?g|JPE?G|gif|GIF|webp|avif|svg|ico|json|css|m?js|woff2?|ttf|otf|eot|wasm"
     r"|mp3|mp4|m4a|wav|webm|ogg|opus|flac|aac|mid|vtt|srt|webmanifest"
     r"|glb|gltf|obj|mtl|stl|ply|fbx|dae|hdr|exr|ktx2?|basis|drc|patt|fset3?|iset"  # of space
-    r"|geojson|topojson|kml|gpx|pbf|xml|csv|tsv"  # of maps and tables
+    r"|geojson|topojson|kml|gpx|pbf|xml|csv|tsv|md"  # of maps, tables and slides
     r"|dat|bin|data|tmx|tsx|fnt|atlas|glsl|wgsl|vert|frag|shader|hbs|mustache)"  # of games
 )
 _QUERY = r"(?:\?[\w.~%&=+-]{1,100})?"
@@ -36,6 +37,7 @@ _NAME = re.compile(r"(?:https?:)?[\w./~@%!&=?+,-]+")
 _STEM = re.compile(r"[^.].*\.\w+\Z")
 _CLASS = re.compile(r"[A-Z][A-Za-z]*\.js")  # "Node.js", "Vue.js": software in a message
 _BEFORE = 20  # characters beside a literal that say what it is for
+_FAR = 60  # characters before one that say what it is added to
 _NOT_ASKED_FOR = re.compile(
     r"(?:==|\bcase|\brequire\(|\bdefine\(|\bevent[\"']?:|\b(?:from|import)\s*\(?)\s*\Z"
 )
@@ -68,6 +70,12 @@ _FOLDER = re.compile(r"[\"'](\.{0,2}/(?:[\w-]{1,50}/){1,5})[\"']")
 _FOLDERLESS = 50  # names
 _NEAR = 50_000  # characters between a folder and the names in it
 _PLUS = re.compile(r"\+\s*\Z")
+# What stands before a name, and is a folder: `BASE + "x.png"` and `${BASE}x.png`, BASE = "img/".
+_CONSTANT = re.compile(
+    r"(?<![\w$.])([A-Za-z_$][\w$]{0,40}+)\s{0,3}[=:]\s{0,3}[\"']([\w.~:@/-]{1,200})[\"']"
+)
+_ADDED = re.compile(r"(?:[=(,:\[?]|\breturn)\s{0,9}([A-Za-z_$][\w$]{0,40}+)\s{0,3}\+\s{0,9}\Z")
+_FILLED = re.compile(r"\$\{([A-Za-z_$][\w$]{0,40})\}(.+)")
 _SET_PATH = re.compile(r"\.p\s*=\s*\"([^\"\\]{0,200})\"")
 
 _DATA = re.compile(rb"data-([\w.:-]{1,60}+)\s*=\s*(?:\"([^\"]{1,4000})\"|'([^']{1,4000})')")
@@ -158,10 +166,12 @@ def _literals(text: str) -> Iterator[Named]:
     """
     found: dict[str, bool] = {}
     folderless: dict[str, int] = {}
-    keys, works = set(), is_worker(text)
+    keys, works, constants = set(), is_worker(text), _Constants(text)
     for end in islice(_END.finditer(text), _LOOKED_AT):
         start = _start(text, end.start(), text[end.end()])
         name = text[start : end.end()]
+        if whole := constants.whole(name, start):
+            found.setdefault(whole, False)
         if not start or not _is_name(name):
             continue
         before = text[max(0, start - 1 - _BEFORE) : start - 1]
@@ -190,7 +200,8 @@ def _literals(text: str) -> Iterator[Named]:
 def _in_folders(text: str, names: dict[str, int]) -> Iterator[Named]:
     """Yield names without a folder, which stand at these places, in the folder that is nearest.
 
-    A script that has too many such isn't about files.
+    Of a script that has no folder, they are beside the page. One that has too many such names isn't
+    about files.
     """
     if not 0 < len(names) <= _FOLDERLESS:
         return
@@ -202,6 +213,38 @@ def _in_folders(text: str, names: dict[str, int]) -> Iterator[Named]:
         near = [(abs(place - at), place) for place in beside if abs(place - at) <= _NEAR]
         if near:
             yield Named(folders[min(near)[1]] + name)
+        elif not places:
+            yield Named(name)
+
+
+class _Constants:
+    """The folders that a script has names for, read once one is asked for.
+
+    A name that has several values has none.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _values(self) -> dict[str, str]:
+        values: dict[str, str] = {}
+        for name, value in islice(_CONSTANT.findall(self._text), _LOOKED_AT):
+            values[name] = value if values.get(name, value) == value else ""
+        return values
+
+    def whole(self, name: str, start: int) -> str | None:
+        """Return a name that begins at a place with the folder before it; None if there is none."""
+        if filled := _FILLED.fullmatch(name):
+            constant, name = filled[1], filled[2]
+        elif added := _ADDED.search(self._text, max(0, start - 1 - _FAR), max(0, start - 1)):
+            constant = added[1]
+        else:
+            return None
+        folder = self._values.get(constant, "")
+        if not folder or folder.endswith("/") == name.startswith("/"):
+            return None
+        return folder + name if _is_name(folder + name) else None
 
 
 def _start(text: str, end: int, quote: str) -> int:

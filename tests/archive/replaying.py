@@ -60,8 +60,9 @@ class Seen(NamedTuple):
 
     @property
     def loaded(self) -> set[str]:
-        """The files that came, named without their scheme."""
-        return {_bare(url) for url, status in self.files.items() if status in (200, 206, 304)}
+        """The files that came over the network, named without their scheme."""
+        came = [url for url, status in self.files.items() if status in (200, 206, 304)]
+        return {_bare(url) for url in came if url.startswith("http")}
 
     def difference(self, other: Seen) -> float:
         """Return the share of pixels that differ."""

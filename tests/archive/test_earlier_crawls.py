@@ -11,6 +11,7 @@ import pytest
 from lswc.archive import warc_writer
 from lswc.archive.appended_files import ArchiveError, OpenFiles
 from lswc.archive.cdxj import entries
+from lswc.archive.collection import collected
 from lswc.archive.earlier_crawls import Earlier, Held
 from lswc.archive.warc_writer import WarcWriter, digest_of
 from lswc.frontier.rules.visit import Attempt, Exchange, Rendered
@@ -132,3 +133,12 @@ def test_a_folder_without_an_archive(tmp_path: Path) -> None:
     index.write_bytes(b"no index\n")
     with pytest.raises(ArchiveError, match=r"can't read .*cdxj"):
         Earlier([folder])
+
+
+def test_a_warc_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    folder = crawl(tmp_path / "one", response(b"x"))
+    assert collected([folder]).gone == ()
+    (warc,) = folder.glob("warc/*.warc.gz")
+    warc.unlink()
+    (said,) = collected([folder]).gone
+    assert said.startswith(f"{warc} isn't there")

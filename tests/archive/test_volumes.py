@@ -234,6 +234,7 @@ def test_a_revisit_is_a_page_wherever_its_payload_is(tmp_path: Path) -> None:
         record(URLS[3], b"HTTP/1.1 304 Not Modified\r\n\r\n", "revisit", **refers),
         record(URLS[4], b"", "revisit", WARC_Payload_Digest="sha1:OTHER"),
         record("urn:dom:x", b"<p>", "resource"),
+        record("", response(body)),
     ]
     paths = [tmp_path / "one.warc", tmp_path / "two.warc"]
     for path, written in zip(paths, (one, two), strict=True):
@@ -248,7 +249,7 @@ def test_a_revisit_is_a_page_wherever_its_payload_is(tmp_path: Path) -> None:
         URLS[0]: (200, body, None), URLS[1]: (200, body, None),
         URLS[2]: (200, body, "1"), URLS[3]: (200, body, None),
     }  # fmt: skip
-    assert (captures.read, captures.unresolved) == (5, 1)
+    assert (captures.read, captures.unresolved, captures.unreadable) == (5, 1, 1)
 
 
 def test_an_arc_record_of_a_wrong_length_ends_there(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ OWN, PAGE = "http://a.example/js/own/x.js", "http://a.example/p/"
          ["js/own/d/c.js"]),
         ('require.config({baseUrl: "js/lib", paths: {app: "../app", jquery: "jq/jquery-3"}});'
          'require(["jquery", "app/main"])', ["p/js/lib/jq/jquery-3.js", "p/js/app/main.js"]),
+        ('require.config({baseUrl: x.y("d/") !== -1 ? "../ui" : "../../ui", paths: {q: "../e/q"}})',
+         ["e/q.js"]),
         ('requirejs.config({paths: {a: "../m/a"}, deps: ["first"]})', ["p/first.js", "m/a.js"]),
         ('define(["text!views/a.html", "dojo/text!./b.html", "dojo/domReady!", "my/has!x"], f)',
          ["js/own/views/a.html", "js/own/b.html", "js/own/my/has.js"]),

@@ -37,10 +37,17 @@ NAMED = {
     'd = "./m/"; x = [' + "".join(f'"{n}.png",' for n in range(50)) + "]": [
         f"./m/{n}.png" for n in range(50)
     ],
+    # Without any folder, they are beside the page.
+    'const filePath = "a.mp3"': ["a.mp3"],
+    'd = "text/"; x = {file: "a.glb"}': ["a.glb"],
+    # Names of folders.
+    'const BASE = "../"; e.href = BASE + "s.css"': ["../s.css"],
+    'o = {base: "/app"}; x = [`${base}/i/x.png`, `${base}i/y.png`]': ["/app/i/x.png"],
     # Nothing is asked for by these.
+    'let b = "a/"; b = "c/"; e.src = b + "s.png"': [],
+    'const b = "a/"; e.src = c + b + "s.png"; e.id = b + "t/" + x': [],
     'd = "./m/";' + " " * 49_982 + 'x = {file: "a.glb"}': [],
     'd = "./m/"; x = ["a.js", "b.json", "m/" + "c.png", y == "d.png"]': [],
-    'd = "text/"; x = {file: "a.glb"}': [],
     'd = "./m/"; x = [' + "".join(f'"{n}.png",' for n in range(51)) + "]": [],
     'n = x + "/y.png"': [],
     'n = `${x}/y.png`': [],
@@ -111,10 +118,10 @@ def test_a_bare_name_leads_where_the_pages_import_map_says() -> None:
 def test_attributes_of_data() -> None:
     markup = (
         b"<a data-full='x/1.png' data-set='{\"a\": \"x/2.jpg\"}' "
-        b'data-more="[&quot;x/3.png&quot;]" data-title="a.png and b" data-id="1.5">'
+        b'data-more="[&quot;x/3.png&quot;]" data-markdown="x.md" data-title="a.png and b">'
     )
     found = [named.reference for named in in_attributes(markup)]
-    assert found == ["x/1.png", "x/2.jpg", "x/3.png"]
+    assert found == ["x/1.png", "x/2.jpg", "x/3.png", "x.md"]
 
 
 def test_the_images_of_a_manifest() -> None:

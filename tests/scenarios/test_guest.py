@@ -138,6 +138,9 @@ def test_a_server_that_negotiates_gives_its_pages_in_the_language(
     )
     assert [visit.headers["Accept-Language"] for visit in web.of("hub.example")] == [asked]
     assert all(visit.headers["From"] == "crawl@library.example" for visit in web.visits)
+    # Players of archives know no others.
+    codings = {visit.headers["Accept-Encoding"] for visit in web.visits}
+    assert codings == {"identity", "gzip, deflate, br"}
     (record,) = site.records
     assert (record["content_language"], record["vary"]) == (language, "Accept-Language")
     assert record["relevant"] == (language == "th")
