@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.reading.documents.deadline import Deadline
 from lswc.reading.documents.packed import PARTS
-from lswc.reading.documents.text import Text
+from lswc.reading.documents.text import DAMAGED, LOCKED, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,16 +43,17 @@ def read(body: bytes, most: Most) -> Text:
 
     errors = (xlrd.XLRDError, CompDocError, *_BROKEN)
     lines: list[str] = []
-    is_cut = False
+    is_cut, reason = False, ""
     try:
         # Rows that aren't ragged are filled up: one cell at the far end makes millions.
         with xlrd.open_workbook(
             file_contents=body, logfile=_NoLog(), on_demand=True, ragged_rows=True
         ) as book:
             is_cut = _take(book, lines, most.text)
-    except errors:
+    except errors as error:
         is_cut = bool(lines)
-    return Text(text="\n".join(lines), is_cut=is_cut).completed(most)
+        reason = "" if lines else LOCKED if "encrypted" in str(error) else DAMAGED
+    return Text(text="\n".join(lines), is_cut=is_cut, reason=reason).completed(most)
 
 
 def _take(book: Book, lines: list[str], most: int) -> bool:

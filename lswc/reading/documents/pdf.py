@@ -11,16 +11,25 @@ from unicodedata import normalize
 
 from lswc.reading.documents.deadline import Deadline
 from lswc.reading.documents.spelling import WEIGHT, forbidden
-from lswc.reading.documents.text import Reference, Text, legible
+from lswc.reading.documents.text import (
+    DAMAGED,
+    ILLEGIBLE,
+    LOCKED,
+    SCANNED,
+    Reference,
+    Text,
+    legible,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
     from lswc.reading.documents.text import Most
 
 _PAGES = 2_000
+_SCAN = 20  # signs beside a picture that are a page's number, or a stamp
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text
 _SAMPLE = 200  # glyphs of a page
 _EXAMINED = 4_000  # characters of a page whose font names no letters
@@ -49,10 +58,13 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\u
 _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
 
 
-def read(body: bytes, most: Most) -> Text:
-    """Return what a PDF says; nothing if it is broken, or needs a password."""
+def read(body: bytes, most: Most, scans: Mapping[int, str] | None = None) -> Text:
+    """Return what a PDF says; nothing if it is broken, or needs a password.
+
+    ``scans`` are the texts of pages that are pictures, as someone else has read them.
+    """
     # Not above: most crawls' readers never need it.
-    from pypdfium2 import PdfDocument, PdfiumError
+    from pypdfium2 import PdfDocument, PdfiumError, raw
 
     from lswc.reading.documents import pdf_fonts
 
@@ -61,16 +73,19 @@ def read(body: bytes, most: Most) -> Text:
     robots = frozenset({f"tdm-reservation={reserved[1].decode()}"} if reserved else ())
     try:
         with PdfDocument(body) as document:
-            return _document(document, most)._replace(robots=robots).completed(most)
-    except PdfiumError:
-        return Text(robots=robots)
+            found = _document(document, most, scans or {})
+            return found._replace(robots=robots).completed(most)
+    except PdfiumError as error:
+        is_locked = error.err_code == raw.FPDF_ERR_PASSWORD
+        return Text(robots=robots, reason=LOCKED if is_locked else DAMAGED)
 
 
-def _document(document: PdfDocument, most: Most) -> Text:
+def _document(document: PdfDocument, most: Most, scans: Mapping[int, str]) -> Text:
     from pypdfium2 import PdfiumError
 
     texts: list[str] = []
     references: list[Reference] = []
+    scanned: list[int] = []
     with suppress(PdfiumError):  # then the page is read without what its fields hold
         document.init_forms()
     size, unread, shown, sure, read = 0, 0, 0, 0, 0
@@ -80,29 +95,36 @@ def _document(document: PdfDocument, most: Most) -> Text:
         if size > most.text or deadline.is_over:
             break
         page = _page(document, index, most.links + 1)
-        texts += (paragraphs(page.text), page.filled)
-        size += len(page.text) + len(page.filled)
+        text = with_sara_am(scans[index]) if index in scans else page.text
+        texts += (paragraphs(text), page.filled)
+        size += len(text) + len(page.filled)
+        scanned += [index] if page.is_scan else []
         read += 1
         shown += page.shown
         sure += page.sure
         taken = page.links[: max(0, most.links - len(references))]
         references += taken
         unread += len(page.links) - len(taken)
+    whole = "\n".join(filter(None, texts))
+    unread_for = SCANNED if scanned else ILLEGIBLE if shown else DAMAGED if not number else ""
     return Text(
         title=_said(document, "Title"),
-        text="\n".join(filter(None, texts)),
+        text=whole,
         lang=_language(document),
         references=tuple(references),
         unread=unread,
         is_cut=read < number,
         quality=round(sure / shown, 3) if shown else None,
+        scanned=tuple(scanned),
+        reason="" if whole else unread_for,
     )
 
 
 class _Page(NamedTuple):
     """A page's text and links; of so many letters ``shown`` so many are ``sure``.
 
-    ``filled`` is what its fields hold, and what was written on it.
+    ``filled`` is what its fields hold, and what was written on it. A page ``is_scan`` if it is a
+    picture.
     """
 
     text: str = ""
@@ -110,6 +132,7 @@ class _Page(NamedTuple):
     links: Sequence[Reference] = ()
     shown: int = 0
     sure: int = 0
+    is_scan: bool = False
 
 
 def _page(document: PdfDocument, index: int, most: int) -> _Page:
@@ -118,6 +141,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
 
     from lswc.reading.documents.pdf_annotations import filled
     from lswc.reading.documents.pdf_content import in_order
+    from lswc.reading.documents.pdf_pictures import is_picture
 
     try:
         page = document[index]
@@ -127,6 +151,8 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         text = page.get_textpage()
         links, shown = list(islice(_links(document, page, text), most)), text.count_chars()
         written = "\n".join(filled(document, page))
+        if shown <= _SCAN and is_picture(page):
+            return _Page(text.get_text_bounded(), written, links, is_scan=True)
         if not _is_named(text):
             seen = text.get_text_bounded().translate(_RADICALS)
             return _Page(seen if _is_certain(seen) else "", written, links, shown)
