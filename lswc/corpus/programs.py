@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from functools import cache
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +35,9 @@ _COMMANDS = {
     Kind.WORD: ("catdoc", "-w", "-d", "utf-8", "-"),
     Kind.POWERPOINT: ("catppt", "-d", "utf-8", "/dev/stdin"),
 }
-_SECONDS, _SECONDS_A_PAGE = 10, 60  # of CPU
+SECONDS, SECONDS_A_PAGE = 10, 60
+"""Seconds of CPU that a program has for an older file, and for a scanned page."""
+
 _PATIENCE = 4  # times as many by the clock
 _PAGE = 200_000  # bytes of a page's text
 _ENCRYPTED_SLIDES = b"\xdf\xc4\xd1\xf3"  # [MS-PPT] §2.3.2, headerToken
@@ -74,7 +75,6 @@ def _lacking_data(names: str) -> str:
     return f"the {'package' if len(packages) == 1 else 'packages'} {' and '.join(packages)}"
 
 
-@cache
 def _data() -> frozenset[str]:
     """Return the data that Tesseract has; none if it isn't there."""
     program = shutil.which("tesseract")
@@ -111,7 +111,7 @@ class Programs:
         """Return the text of a page of a PDF that is a picture."""
         picture = self._documents.draw(body, page)
         options = ("-", "-", "-l", self._data, "-c", "preserve_interword_spaces=1")
-        return _said(("tesseract", *options), picture, _SECONDS_A_PAGE, _PAGE)[0] if picture else ""
+        return _said(("tesseract", *options), picture, SECONDS_A_PAGE, _PAGE)[0] if picture else ""
 
 
 def check(names: Sequence[str], language: str) -> None:
@@ -128,7 +128,7 @@ def _older(kind: Kind, body: bytes, most: Most) -> Text:
     """Return what a file of Word or PowerPoint says ([MS-DOC], [MS-PPT])."""
     if kind is Kind.POWERPOINT and _ENCRYPTED_SLIDES in body:
         return Text(reason=LOCKED)
-    text, errors = _said(_COMMANDS[kind], body, _SECONDS, 4 * most.text)
+    text, errors = _said(_COMMANDS[kind], body, SECONDS, 4 * most.text)
     lines = filter(None, map(str.strip, text.replace("\f", "\n").splitlines()))
     found = Text(text="\n".join(lines)).completed(most)
     if found.text:
