@@ -1,8 +1,8 @@
 """Writers of PDFs, each by its package or program: a text in one font, as its users write it.
 
-A writer that the machine lacks raises ImportError or FileNotFoundError. ``Word`` is none, but what its
-files say imitated: each glyph by itself, in the map what the font's own table calls it, else what
-the text has there.
+A writer that the machine lacks raises ImportError or OSError. ``Word`` is none, but what its files
+say imitated: glyphs as they are drawn, in the map what the font's own table calls each, else what
+the cluster has besides; the ring of a sara am is a blank.
 """
 
 from __future__ import annotations
@@ -192,7 +192,9 @@ def word(source: Source, out: Path) -> None:
     from fontTools.ttLib import TTFont
 
     font = TTFont(source.file)
-    called = {font.getGlyphID(name): code for code, name in sorted(font.getBestCmap().items())[::-1]}
+    called = {
+        font.getGlyphID(name): code for code, name in sorted(font.getBestCmap().items())[::-1]
+    }
     shaper = uharfbuzz.Font(uharfbuzz.Face(source.file.read_bytes()))
     scale = 1000 / shaper.face.upem
     names: dict[int, str] = {}
@@ -218,14 +220,21 @@ def _shown(
     begins = sorted({info.cluster for info in infos})
     ends = dict(zip(begins, [*begins[1:], len(row)], strict=True))
     out, seen = "", set[int]()
+    glyphs: dict[int, list[int]] = {}
+    for info in infos:
+        glyphs.setdefault(info.cluster, []).append(info.codepoint)
     for info, place in zip(infos, places, strict=True):
         glyph, cluster = info.codepoint, row[info.cluster : ends[info.cluster]]
+        told = [chr(called[one]) for one in glyphs[info.cluster] if one in called]
         if glyph in called:
             said = chr(called[glyph])
+            said = " " if said in "\u0e4d\u0ecd" and said not in cluster else said
         else:
-            said = cluster if info.cluster not in seen else " "
-        seen.add(info.cluster)
-        names.setdefault(glyph, said)
+            for letter in told:
+                cluster = cluster.replace(letter, "", 1)
+            said = "" if info.cluster in seen else cluster
+            seen.add(info.cluster)
+        names.setdefault(glyph, said or " ")
         widths[glyph] = shaper.get_glyph_h_advance(glyph) * scale
         shift = place.x_offset * scale
         after = widths[glyph] - place.x_advance * scale + shift
@@ -269,7 +278,10 @@ def _by_hand(
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, one)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, len(out))
+    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        len(objects) + 1,
+        len(out),
+    )
     return out + b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, table) + end
 
 

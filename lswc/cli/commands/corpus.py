@@ -116,12 +116,7 @@ class Command(UserCommand):
         )
         for kind, number in sorted(total.duplicates.items()):
             print(f"{numbered(number, f'{kind} duplicate')} among them")
-        for reason, number in sorted(total.left_out.items()):
-            said = _LEFT_OUT.get(reason, f"they fail by {reason}")
-            print(f"{numbered(number, 'page')} left out: {said}")
-            if reason == "opted out":
-                for said, many in total.opt_outs.most_common():
-                    print(f"  {many:,} by {said}")
+        _print_left_out(total)
         for entry, many in written.without.items():
             print(f"without {entry}: {numbered(many, 'page')}")
         if total.machine_translated:
@@ -140,6 +135,15 @@ def _known(name: str, names: tuple[str, ...]) -> str:
     if name not in names:
         raise ConfigError(f"there is no {name!r}: {', '.join(names)}")
     return name
+
+
+def _print_left_out(total: Counts) -> None:
+    for reason, number in sorted(total.left_out.items()):
+        said = _LEFT_OUT.get(reason, f"they fail by {reason}")
+        print(f"{numbered(number, 'page')} left out: {said}")
+        if reason == "opted out":
+            for said, many in total.opt_outs.most_common():
+                print(f"  {many:,} by {said}")
 
 
 def _shares(letters: Counter[str]) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from lswc.reading.documents import clusters
 from lswc.reading.documents.deadline import Deadline
 from lswc.reading.documents.spelling import WEIGHT, forbidden
 from lswc.reading.documents.text import (
@@ -46,8 +47,14 @@ _SARA_AM = re.compile(
     "[ \u0e4d\u0ecd\u0e33\u0eb3]([\u0e48-\u0e4b\u0ec8-\u0ecb]?)([\u0e32\u0eb2])"
 )
 _TONE_FIRST = re.compile(
-    "([\u0e48-\u0e4c\u0ec8-\u0ecc])([\u0e31\u0e34-\u0e3a\u0eb1\u0eb4-\u0ebc])"
+    "([\u0e48-\u0e4c\u0ec8-\u0ecc])([\u0e31\u0e34-\u0e3a\u0eb1\u0eb4-\u0ebc]|[\u0e4d\u0ecd](?![\u0e32\u0eb2]))"
     "|([\u0e33\u0eb3])([\u0e48-\u0e4b\u0ec8-\u0ecb])"
+)
+# Where no tone's mark can be, it is of the letter that follows.
+_TONE_BEFORE = re.compile(
+    "(?<=[\u0e30\u0e32\u0e40-\u0e44\u0eb0\u0eb2\u0ec0-\u0ec4])([\u0e48-\u0e4b\u0ec8-\u0ecb])"
+    "([\u0e01-\u0e2e\u0e81-\u0eae\u0edc-\u0edf][\u0e31\u0e34-\u0e39\u0e4d\u0eb1\u0eb4-\u0ebc\u0ecd]?)"
+    "(?![\u0e48-\u0e4b\u0ec8-\u0ecb])"
 )
 _VOWEL_AA = re.compile("[\u0e32\u0eb2]")
 _FEW = 2  # letters that may stand alone in a line, as before a sara am
@@ -157,7 +164,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
             seen = text.get_text_bounded().translate(_RADICALS)
             return _Page(seen if _is_certain(seen) else "", written, links, shown)
         found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
-        found = with_sara_am(found)
+        found = clusters.in_order(with_sara_am(found))
         if not legible(found):
             return _Page("", written, links, shown)
         return _Page(found, written, links, shown, max(0, shown - WEIGHT * forbidden(found)))
@@ -202,7 +209,7 @@ def _is_certain(text: str) -> bool:
 
 def with_sara_am(text: str) -> str:
     """Return a text whose marks of Thai and Lao are in Unicode's order, and sara am is a letter."""
-    text = _TONE_FIRST.sub(r"\2\1\4\3", text)
+    text = _TONE_BEFORE.sub(r"\2\1", _TONE_FIRST.sub(r"\2\1\4\3", text))
     if not _VOWEL_AA.search(text):
         return text
     lines = text.splitlines()
