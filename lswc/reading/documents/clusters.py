@@ -12,9 +12,18 @@ _MARKED = re.compile("[\u1000-\u109f\u1780-\u17ff]")
 _KHMER, _COENG = "[\u1780-\u17b3\u25cc]", "\u17d2[\u1780-\u17a2]"
 _BURMESE = "[\u1000-\u102a\u103f\u104e\u1050-\u1055\u105a-\u105d\u1061\u1065\u1066\u106e-\u1081]"
 _NO_LETTER = "[\\s!-/:-@\u17d4-\u17da\u104a-\u104f]"
-# Signs that are drawn before their letter where none is before them, and where none is after them.
-_FIRST = re.compile(f"(?:^|{_NO_LETTER})(?:[\u17c1-\u17c3\u1031\u103c]|\u17d2\u179a)", re.MULTILINE)
-_LAST = re.compile(f"[\u17c1-\u17c3\u1031](?=$|{_NO_LETTER})", re.MULTILINE)
+# Where a sign stands only if it is written before its letter, as it is drawn; and only if after it.
+_DRAWN = re.compile(
+    f"(?:^|{_NO_LETTER})(?:[\u17c1-\u17c3\u1031\u103c]|\u17d2\u179a)"
+    "|[\u17b7\u17b9-\u17c0\u17c4-\u17cb][\u17c1-\u17c3]"
+    "|[\u102b-\u1030\u1032\u1036-\u1038\u103a][\u1031\u103c]",
+    re.MULTILINE,
+)
+_LOGICAL = re.compile(
+    f"[\u17c1-\u17c3\u1031](?=$|{_NO_LETTER})|{_COENG}[\u17c1-\u17c3]|[\u17c1-\u17c3][\u17c6-\u17cb]"
+    "|[\u103b-\u103e]\u1031|\u1031[\u102b\u102c]",
+    re.MULTILINE,
+)
 _DRAWN_KHMER = re.compile(
     f"([\u17c1-\u17c3]?)(\u17d2\u179a)?({_KHMER})((?:\u17d2[\u1780-\u1799\u179b-\u17a2])*)"
 )
@@ -48,7 +57,7 @@ def in_order(text: str) -> str:
         return text
     # The killer of vowels, which is the most frequent sign, is U+1039 in Zawgyi.
     is_burmese = text.count("\u1039") <= text.count("\u103a")
-    if len(_FIRST.findall(text)) > len(_LAST.findall(text)):
+    if len(_DRAWN.findall(text)) > len(_LOGICAL.findall(text)):
         text = _DRAWN_KHMER.sub(r"\3\2\4\1", text)
         text = _DRAWN_BURMESE.sub(r"\3\2\4\1", text) if is_burmese else text
     text = _SIGNS_OF_KHMER.sub(_khmer, text)

@@ -49,7 +49,8 @@ _BLANKS = frozenset({0x20, 0x0D, 0x0A})
 class _Piece(NamedTuple):
     """A text drawn at once: where it begins and ends, its line, and the size of its letters.
 
-    ``middle`` is that of what is seen of it, ``origins`` says where each of its letters is put.
+    ``middle`` is that of what is seen of it, ``origins`` says where each of its letters is put. One
+    that ``joins`` has no blank before it.
     """
 
     text: str
@@ -59,6 +60,7 @@ class _Piece(NamedTuple):
     size: float
     middle: float = 0.0
     origins: Sequence[float] = ()
+    joins: bool = False
 
     @property
     def goes_on(self) -> bool:
@@ -176,13 +178,14 @@ def _actual(mark: Any) -> str | None:
 class _Run:
     """Letters of an object that follow each other: the places of the first and behind the last.
 
-    ``codes`` are their code points, or parts of such.
+    ``codes`` are their code points, or parts of such. It ``joins`` what is before it in its object.
     """
 
-    __slots__ = ("codes", "end", "first")
+    __slots__ = ("codes", "end", "first", "joins")
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, joins: bool) -> None:
         self.first = self.end = first
+        self.joins = joins
         self.codes: list[int] = []
 
     @property
@@ -198,21 +201,21 @@ def _runs(text: PdfTextPage) -> dict[int, list[_Run]]:
     """
     found: dict[int, list[_Run]] = {}
     named = _Named()
-    before = 0
+    before, was_unnamed = 0, False
     for place in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, place)
         if code in _BLANKS and raw.FPDFText_IsGenerated(text, place) == 1:
-            before = 0
+            before, was_unnamed = 0, False
             continue
         one = raw.FPDFText_GetTextObject(text, place)
         here = _address(one)
         is_unnamed = raw.FPDFText_HasUnicodeMapError(text, place) == 1
-        if here != before or is_unnamed:
-            found.setdefault(here, []).append(_Run(place))
+        if here != before or is_unnamed or was_unnamed:
+            found.setdefault(here, []).append(_Run(place, here == before))
         run = found[here][-1]
         run.end = place + 1
         run.codes += map(ord, named.letters(one, code)) if is_unnamed else (code,)
-        before = 0 if is_unnamed else here
+        before, was_unnamed = here, is_unnamed
     return found
 
 
@@ -278,7 +281,8 @@ class _Measure:
         boxes = [self._extent(text, place) for place in last]
         left, right = boxes[0][0], max(right for _, right in boxes)
         middle = (left + right) / 2
-        return whole._replace(at=begin, right=right, middle=middle, **self.letters(text, run))
+        of_run = self.letters(text, run) | {"joins": run.joins}
+        return whole._replace(at=begin, right=right, middle=middle, **of_run)
 
     def _extent(self, text: PdfTextPage, place: int) -> tuple[float, float]:
         raw.FPDFText_GetCharBox(text, place, *self._box)  # left, right, bottom, top
@@ -378,7 +382,7 @@ def _line(pieces: list[_Piece]) -> str:
             continue
         if is_drawn and text[0] in _AA and first.at - blank < _BLANK * first.size:
             text = _AA[text[0]] + text  # what is drawn there without an extent is no blank
-        if out and out[-1] != " " and text[:1] != " ":
+        if out and out[-1] != " " and text[:1] != " " and not first.joins:
             is_close = _EAST_ASIAN.match(text) and _EAST_ASIAN.match(out[-1])
             room = _BLANK if is_drawn else _WIDE_GAP if is_close else _GAP
             out += " " if first.at - right > room * first.size else ""
