@@ -30,6 +30,11 @@ _DRAWN_KHMER = re.compile(
 _DRAWN_BURMESE = re.compile(
     f"(\u1031?)(\u103c?)({_BURMESE})((?:\u1039[\u1000-\u1021]|[\u103b\u103d\u103e])*)(?!\u1039)"
 )
+# What is below a letter is two code points and one glyph: what is drawn over it is of both.
+_BROKEN = re.compile("(\u17d2)([\u17b6-\u17d1]+)([\u1780-\u17a2])")
+# Second parts of vowels, as the fonts Khmer OS call them.
+_OF_KHMER_OS = re.compile("(?<=\u17c1)([\u17c9\u17ca]?)([\uf152\uf153\uf155])")
+_VOWELS = {"\uf152": "\u17c4", "\uf153": "\u17c5", "\uf155": "\u17be"}
 _SIGN_OF_KHMER = re.compile(f"{_COENG}|[\u17b6-\u17cb\u17cd\u17d0]")
 _SIGNS_OF_KHMER = re.compile(f"(?:{_SIGN_OF_KHMER.pattern}){{2,}}")
 _STACKED_NOTHING = re.compile("\u1039(?![\u1000-\u102a\u103f\u1050-\u1081])")
@@ -60,10 +65,15 @@ def in_order(text: str) -> str:
     if len(_DRAWN.findall(text)) > len(_LOGICAL.findall(text)):
         text = _DRAWN_KHMER.sub(r"\3\2\4\1", text)
         text = _DRAWN_BURMESE.sub(r"\3\2\4\1", text) if is_burmese else text
+    text = _BROKEN.sub(r"\1\3\2", _OF_KHMER_OS.sub(_vowel, text))
     text = _SIGNS_OF_KHMER.sub(_khmer, text)
     if not is_burmese:
         return text
     return _SIGNS_OF_BURMESE.sub(_burmese, _STACKED_NOTHING.sub("", text))
+
+
+def _vowel(found: re.Match[str]) -> str:
+    return found[1] + _VOWELS[found[2]]
 
 
 def _burmese(found: re.Match[str]) -> str:
