@@ -385,7 +385,8 @@ def _line(pieces: list[_Piece]) -> str:
         if out and out[-1] != " " and text[:1] != " " and not first.joins:
             is_close = _EAST_ASIAN.match(text) and _EAST_ASIAN.match(out[-1])
             room = _BLANK if is_drawn else _WIDE_GAP if is_close else _GAP
-            out += " " if first.at - right > room * first.size else ""
+            left = min(piece.at for piece in cluster)  # what is of a letter may be drawn before it
+            out += " " if left - right > room * first.size else ""
         out += text
         right = max(right, *(piece.right for piece in cluster), 0.0)
         is_drawn = False
