@@ -138,7 +138,9 @@ def _letters(text: str) -> str:
 
 def _blanks(text: str, wanted: str, same: int) -> tuple[int, int]:
     """Return how many blanks of a text aren't in the other, and the reverse."""
-    text, wanted = (_BLANKS.sub(" ", one).strip() for one in (text, wanted))
+    text, wanted = (
+        _BLANKS.sub(" ", unicodedata.normalize("NFC", one)).strip() for one in (text, wanted)
+    )
     met = max(0, common(wanted, text) - same)
     return max(0, text.count(" ") - met), max(0, wanted.count(" ") - met)
 

@@ -7,6 +7,7 @@ the cluster has besides; the ring of a sara am is a blank.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -46,6 +47,7 @@ _TEX = r"""\documentclass[12pt]{article}
 _TEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
+_WORD = re.compile("[\u3000-\u9fff\uff00-\uffef]{1,30}|[^\\s\u3000-\u9fff\uff00-\uffef]+")
 _WIDTH, _SIZE, _LEADING = 500, 12, 24  # points
 
 
@@ -108,9 +110,9 @@ def _tex(program: str, source: Source, out: Path, options: str, before: str) -> 
 
 
 def _cut(line: str) -> list[str]:
-    """Return a paragraph in lines of some words, of a script that has no blanks between them."""
+    """Return a paragraph in lines of some words; of Japanese, of some letters."""
     rows = [""]
-    for word in line.split(" "):
+    for word in _WORD.findall(line):
         rows[-1] += f" {word}" if rows[-1] else word
         if len(rows[-1]) > 60:
             rows.append("")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import ctypes
 import struct
 import unicodedata
+from functools import lru_cache
 from io import BytesIO
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fontTools.ttLib import TTFont, TTLibError
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 LARGEST = 5_000_000
 """Bytes of a font that is looked at."""
 
+RULES = 50_000
+"""Rules of a font that are looked at."""
+
+_FONTS = 8  # that are remembered, from page to page
 _ROUNDS = 4  # what a rule makes may be what another takes
 _LONGEST = 8  # letters of a glyph
 _SINGLE, _MULTIPLE, _LIGATURE, _EXTENSION = 1, 2, 4, 7  # types of lookups
@@ -40,9 +46,14 @@ def letters(font: Any) -> dict[int, str]:
     buffer = (ctypes.c_uint8 * size.value)()
     if not ask(font, buffer, size.value, size):
         return {}
+    return _of(bytes(buffer))
+
+
+@lru_cache(_FONTS)
+def _of(data: bytes) -> dict[int, str]:
     try:
-        with TTFont(BytesIO(bytes(buffer)), lazy=True) as found:
-            return _letters(found)
+        with TTFont(BytesIO(data), lazy=True) as font:
+            return _letters(font)
     except _BROKEN:
         return {}
 
@@ -54,7 +65,7 @@ def _letters(font: TTFont) -> dict[int, str]:
     for code, name in sorted((font.getBestCmap() or {}).items()):
         if unicodedata.category(chr(code)) != "Co":  # of private use: it may be a part of a letter
             said.setdefault(name, chr(code))
-    rules = list(_rules(font))
+    rules = list(islice(_rules(font), RULES))
     for _ in range(_ROUNDS):
         before = len(said)
         for glyphs, made in rules:
