@@ -18,6 +18,9 @@ from lswc.reading.documents.pdf import with_sara_am
         pytest.param("កេី កេា កេោ កេៅ", "កើ កោ កោ កៅ", id="Khmer, vowels of two parts"),
         pytest.param("ឃេ\uf155ញ នេ\uf153", "ឃើញ នៅ", id="Khmer OS, parts of vowels"),
         pytest.param("ក្ុនង ធ្ូន", "ក្នុង ធ្នូ", id="Khmer, a vowel in what is below"),
+        pytest.param(
+            "សិទ្ធិិ \u1019\u103b\u102d\u102d\u102f", "សិទ្ធិ \u1019\u103b\u102d\u102f", id="twice"
+        ),
         pytest.param("ប្រទេស ស៊ី ក៏ ធម៌ នេះ", "ប្រទេស ស៊ី ក៏ ធម៌ នេះ", id="Khmer as it is"),
         pytest.param("ေရး ြပည် အေရး", "ရေး ပြည် အရေး", id="Burmese, a vowel and ra first"),
         pytest.param("ကေျာ် ကုိ", "ကျော် ကို", id="Burmese, signs in another order"),

@@ -54,7 +54,7 @@ _WHOLE |= {"\u17b6": "\u17c4", "\u17b8": "\u17be"}
 
 
 def in_order(text: str) -> str:
-    """Return a text with the letters and marks of each cluster in Unicode's order.
+    """Return a text with the letters and marks of each cluster in Unicode's order, each once.
 
     Burmese in the code points of Zawgyi has an order of its own, and keeps it.
     """
@@ -77,11 +77,11 @@ def _vowel(found: re.Match[str]) -> str:
 
 
 def _burmese(found: re.Match[str]) -> str:
-    return "".join(sorted(found[0], key=_RANKS.__getitem__))
+    return "".join(sorted(dict.fromkeys(found[0]), key=_RANKS.__getitem__))
 
 
 def _khmer(found: re.Match[str]) -> str:
-    signs = sorted(_SIGN_OF_KHMER.findall(found[0]), key=_rank)
+    signs = sorted(dict.fromkeys(_SIGN_OF_KHMER.findall(found[0])), key=_rank)
     if _E in signs and (second := next((one for one in signs if one in _WHOLE), "")):
         signs.remove(_E)
         signs[signs.index(second)] = _WHOLE[second]
