@@ -40,8 +40,9 @@ def read(body: bytes, most: Most) -> Text:
     """Return what a file says: nothing if it is broken, or needs a password."""
     import xlrd  # not above: most crawls' readers never need it
     from xlrd.compdoc import CompDocError
+    from xlrd.formula import FormulaError
 
-    errors = (xlrd.XLRDError, CompDocError, *_BROKEN)
+    errors = (xlrd.XLRDError, CompDocError, FormulaError, *_BROKEN)
     lines: list[str] = []
     is_cut, reason = False, ""
     try:
