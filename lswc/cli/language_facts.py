@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lswc.corpus.programs import readers
 from lswc.crawl.seed_files import addresses, list_of
 from lswc.language import registry
 from lswc.language.registry import detectable, known, language
@@ -138,6 +139,12 @@ def lines(of: LanguageFacts) -> dict[str, str]:
             for country, name in zip(of.countries, of.country_tlds, strict=True)
         )
         or "not known",
+        **{
+            one.reads: f"{one.name} needs {one.lacks}"
+            if one.lacks
+            else f"`lswc corpus --program {one.name}`"
+            for one in readers(of.language.code)
+        },
     }
 
 

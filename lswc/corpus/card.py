@@ -49,6 +49,10 @@ def of(code: str, about: Mapping[str, Any]) -> str:
     return f"---\n{front}\n---\n" + "\n".join(_body(name, about)) + "\n"
 
 
+def _read_by(about: Mapping[str, Any]) -> str:
+    return ", read by Tesseract" if "tesseract" in about["programs"] else ", not read"
+
+
 def _has(about: Mapping[str, Any], form: str) -> bool:
     return any(file["name"].endswith(form) for file in about["files"])
 
@@ -69,6 +73,7 @@ def _body(name: str, about: Mapping[str, Any]) -> list[str]:
         f"| rows | {about['rows']:,} |",
         *(f"| {kind} duplicates, marked | {n:,} |" for kind, n in about["duplicates"].items()),
         f"| that say they were machine-translated, marked | {about['machine_translated']:,} |",
+        f"| scanned pages of PDFs{_read_by(about)} | {about['scanned_pages']:,} |",
         *(f"| left out: {reason} | {n:,} |" for reason, n in about["left_out"].items()),
         "",
         "| letters of the pages read, by kind of block | share |",

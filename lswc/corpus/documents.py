@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 COPY, EMPTY, OTHER_LANGUAGE = "copy", "empty", "other language"
 """Why a page has no row: it is a copy of a page without a row; it has no text of its own; that has
-no paragraph in the language."""
+no paragraph in the language. A document without text has a reason of its own, as SCANNED of
+``lswc.reading.documents.text``."""
 
 _LATEST = 100_000  # pages of which a copy doesn't count as another page with a paragraph
 
@@ -49,7 +50,7 @@ class Documents:
         self.numbers: dict[int, int] = {}
 
     def row(self, found: Extracted, *, is_later: bool = False) -> dict[str, Any] | str:
-        """Return a page's row, or why it has none: COPY, EMPTY or OTHER_LANGUAGE.
+        """Return a page's row, or why it has none, as COPY, EMPTY and OTHER_LANGUAGE.
 
         ``is_later`` says that an earlier version of the page may have a row.
         """
@@ -98,7 +99,7 @@ class Documents:
         if not (is_later or (wanted and self._seen.holds(value))):
             self._repetition.add(host, texts)
         if not wanted:
-            return OTHER_LANGUAGE if told else EMPTY
+            return OTHER_LANGUAGE if told else found.reason or EMPTY
         self._seen.add(value)
         return self._about(found.page) | {
             "text": text,
@@ -111,6 +112,7 @@ class Documents:
             "machine_translated": found.machine_translated,
             "licence": found.licence,
             "text_quality": found.quality,
+            "scanned_pages": found.scanned,
             "is_cut": found.is_cut,
         }
 

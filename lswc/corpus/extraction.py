@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from myanmar.converter import convert
 
+from lswc.corpus.programs import Programs
 from lswc.corpus.stored_pages import PAGE_BYTES, Stored
 from lswc.language import vietnamese_fonts
 from lswc.language.charset import decode
@@ -18,6 +19,7 @@ from lswc.language.shares import measure
 from lswc.language.variants import variants_of
 from lswc.language.xhtml import as_html
 from lswc.reading.documents.text import Most
+from lswc.reading.documents.text import Text as Document
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
 from lswc.reading.main_text.characters import exact
@@ -26,6 +28,8 @@ from lswc.safety.content_types import Kind as PageKind
 from lswc.safety.content_types import is_xhtml
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lswc.language.registry import Language
     from lswc.reading.documents.separate_process import DocumentProcess
 
@@ -70,6 +74,7 @@ class Extracted(msgspec.Struct, frozen=True):
     """What a page says: its own paragraphs, and the letters of all by the kinds of their blocks.
 
     ``page`` has no body any more; ``is_copy`` says that it had none. The title is in Unicode.
+    ``scanned`` is how many pages of a PDF are pictures. ``reason`` is why a document has no text.
     """
 
     page: Stored
@@ -81,13 +86,20 @@ class Extracted(msgspec.Struct, frozen=True):
     quality: float | None = None
     is_cut: bool = False
     machine_translated: str | None = None
+    scanned: int | None = None
+    reason: str = ""
 
 
 class Extractor:
-    """Reads pages for a corpus of one language. ``documents`` reads what isn't HTML."""
+    """Reads pages for a corpus of one language. ``documents`` reads what isn't HTML.
 
-    def __init__(self, target: Language, documents: DocumentProcess) -> None:
-        self._documents = documents
+    ``programs`` are of ``lswc.corpus.programs.PROGRAMS``. Raises ConfigError if one isn't there.
+    """
+
+    def __init__(
+        self, target: Language, documents: DocumentProcess, programs: Sequence[str] = ()
+    ) -> None:
+        self._documents = Programs(documents, programs, target.code)
         self._target = target.code
         self._variant = target.variant.tag if target.variant else ""
         self._fonts = Fonts(target.code, target.fonts)
@@ -97,7 +109,7 @@ class Extractor:
         """Return what a page says. Never fails."""
         if page.body is None:
             return Extracted(page, is_copy=True)
-        found, translated = self._text(page, page.body)
+        found, translated, document = self._text(page, page.body)
         letters = Counter[str]()
         for block in found.blocks:
             letters[block.kind] += round(block.letters)
@@ -114,19 +126,22 @@ class Extractor:
             quality=found.quality,
             is_cut=found.is_cut,
             machine_translated=translated,
+            scanned=len(document.scanned) if page.kind is PageKind.PDF else None,
+            reason=document.reason,
         )
 
-    def _text(self, page: Stored, body: bytes) -> tuple[Text, str | None]:
+    def _text(self, page: Stored, body: bytes) -> tuple[Text, str | None, Document]:
         if page.kind is not PageKind.HTML:
-            return self._document(page, body), None
+            document = self._document(page, body)
+            blocks, quality = blocks_of_lines(document.text), document.quality
+            return Text(document.title, blocks, None, quality, document.is_cut), None, document
         html = self._decoded(page, body[:PAGE_BYTES])
         found = read(html, page.url, as_written=True)._replace(is_cut=len(body) > PAGE_BYTES)
-        return found, mark_of(html)
+        return found, mark_of(html), Document()
 
-    def _document(self, page: Stored, body: bytes) -> Text:
+    def _document(self, page: Stored, body: bytes) -> Document:
         most = Most(text=PAGE_BYTES, size=PAGE_BYTES, seconds=_SECONDS)
-        text = self._documents.read(page.kind, body, page.content_type or "", most)
-        return Text(text.title, blocks_of_lines(text.text), None, text.quality, text.is_cut)
+        return self._documents.read(page.kind, body, page.content_type or "", most)
 
     def _may_be_variant(self, paragraph: Paragraph) -> bool:
         """Tell whether nothing says that a paragraph is in another variant than the target's."""

@@ -54,7 +54,8 @@ _ERRORS: dict[str, type[LswcError]] = {
 class Part(msgspec.Struct, frozen=True):
     """A piece of an archive, and the file for what its pages say.
 
-    ``language`` is the tag of the corpus's, ``own_languages`` LSWC_LANGUAGES.
+    ``language`` is the tag of the corpus's, ``own_languages`` LSWC_LANGUAGES. ``programs`` are of
+    ``lswc.corpus.programs.PROGRAMS``.
     """
 
     crawl: str
@@ -64,6 +65,7 @@ class Part(msgspec.Struct, frozen=True):
     path: str
     language: str
     own_languages: str = ""
+    programs: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -100,22 +102,25 @@ _counts = msgspec.json.Decoder(_Counts)
 _SKIPPED, _LENGTH = b"\x50\x2a\x4d\x18", Struct("<I")
 
 
-def parts_of(crawls: Sequence[Path], language: str, folder: Path) -> list[Part]:
+def parts_of(
+    crawls: Sequence[Path], language: str, folder: Path, programs: Sequence[str] = ()
+) -> list[Part]:
     """Return the parts of a corpus of crawls in their order; their files are in a folder.
 
     A file's name is made of all that its content depends on. Raises ArchiveError.
     """
     own = registry.own_folder()
+    chosen = tuple(sorted(set(programs)))
     found = []
     for piece in pieces(crawls):
         about = (
             __version__, language, str(own), str(piece.crawl.resolve()), piece.name,
-            str(piece.begin), str(piece.end), (piece.crawl / SETTINGS).read_text("utf-8"),
+            str(piece.begin), str(piece.end), (piece.crawl / SETTINGS).read_text("utf-8"), *chosen,
         )  # fmt: skip
         key = blake2b("\n".join(about).encode(), digest_size=12).hexdigest()
         path = folder / f"{key}.jsonl.zst"
         place = (str(piece.crawl), piece.name, piece.begin, piece.end)
-        found.append(Part(*place, str(path), language, str(own or "")))
+        found.append(Part(*place, str(path), language, str(own or ""), chosen))
     return found
 
 
@@ -130,7 +135,7 @@ def make(part: Part, say: Say = silent) -> None:
         whole(Path(part.path)) as path,
         pa.CompressedOutputStream(str(path), "zstd") as file,
     ):
-        extractor = Extractor(registry.language(part.language), documents)
+        extractor = Extractor(registry.language(part.language), documents, part.programs)
         visits = 1
         for page in pages:
             visits = max(visits, page.visit)

@@ -37,6 +37,7 @@ SCHEMA = pa.schema(
         ("encoding", pa.string()),
         ("converted", pa.string()),
         ("text_quality", pa.float64()),
+        ("scanned_pages", pa.int32()),
         ("machine_translated", pa.string()),
         ("duplicate", pa.string()),
         ("duplicate_of", pa.string()),

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from lswc.archive.run_settings import language_of, opt_out_of, settings_of_all
-from lswc.corpus import card, parts, quality
+from lswc.corpus import card, parts, programs, quality
 from lswc.corpus.documents import COPY, Documents
 from lswc.corpus.minhash import Clusters, runs
 from lswc.corpus.other_corpora import Others
@@ -57,7 +57,7 @@ class Choices:
     ``lang`` is the language's tag, if the crawl has several. ``without`` are URLs and hosts to
     remove, besides those that were to be removed from a corpus that is there. ``against`` are
     folders of other corpora; what they have is a duplicate. ``filter`` is one of FILTERS, or "".
-    ``versions`` is one of VERSIONS.
+    ``versions`` is one of VERSIONS. ``programs`` are of ``lswc.corpus.programs.PROGRAMS``.
     """
 
     lang: str = ""
@@ -67,6 +67,7 @@ class Choices:
     filter: str = ""
     formats: Sequence[str] = FORMATS[:2]
     versions: str = LATEST
+    programs: Sequence[str] = ()
 
 
 @dataclass
@@ -76,7 +77,8 @@ class Counts:
     Each that was ``read`` is a row, or left out for one reason. ``opt_outs`` are what those said
     that opted out; a page may say several, and a copy is COPY. ``duplicates`` are the rows of
     "exact" and "near" ones, ``machine_translated`` those that say so. ``letters`` are those of the
-    pages by kinds of blocks, in the language or not. ``unreadable`` are records, and weren't read.
+    pages by kinds of blocks, in the language or not. ``scanned_pages`` are pages of PDFs that are
+    pictures. ``unreadable`` are records, and weren't read.
     """
 
     read: int = 0
@@ -86,6 +88,7 @@ class Counts:
     opt_outs: Counter[str] = field(default_factory=Counter)
     letters: Counter[str] = field(default_factory=Counter)
     machine_translated: int = 0
+    scanned_pages: int = 0
     unreadable: int = 0
 
     def add(self, more: Counts) -> None:
@@ -97,6 +100,7 @@ class Counts:
         self.opt_outs += more.opt_outs
         self.letters += more.letters
         self.machine_translated += more.machine_translated
+        self.scanned_pages += more.scanned_pages
         self.unreadable += more.unreadable
 
 
@@ -122,17 +126,18 @@ def write(
     ``crawls`` is its folder, or those of its workers. All files are there when all are whole; what
     was read of the archive until Ctrl-C, or a full disk, is kept for the next time. Raises
     ArchiveError if the folder isn't a crawl with WARC files, ConfigError for a folder that isn't a
-    corpus, LswcError if ``out`` can't be written.
+    corpus and for a program that isn't there, LswcError if ``out`` can't be written.
     """
     choices = choices or Choices()
     settings_of_all(crawls)
     kept = out / NAME
     removal = Removal([*(entries_of(kept) if kept.exists() else ()), *choices.without])
     target = language_of(crawls[0], choices.lang)
+    programs.check(choices.programs, target.code)
     skips = any(opt_out_of(crawl) not in RECORDING for crawl in crawls)
     others = Others(choices.against)
     made = out / parts.PARTS
-    every = parts.parts_of(crawls, target.tag, made)
+    every = parts.parts_of(crawls, target.tag, made, choices.programs)
     with writing(out):
         made.mkdir(parents=True, exist_ok=True)
         try:
@@ -150,7 +155,7 @@ def write(
                         files = write_shards(rows, folder, choices.formats)
                         limits = compared.limits
                         written = _counted(pages, files, removal.counts(), limits)
-                        _describe(written, folder, removal, target.code, choices.versions)
+                        _describe(written, folder, removal, target.code, choices)
             remove_others(out, files)
             shutil.rmtree(made)
         finally:
@@ -206,6 +211,7 @@ class Pages:
     def _row(self, found: Extracted, counts: Counts) -> Iterator[tuple[dict[str, Any], int | None]]:
         of = self._documents.original(found.page) if found.is_copy else None
         row = self._documents.row(found, is_later=self._versions.may_follow(found.page))
+        counts.scanned_pages += found.scanned or 0
         counts.letters.update(self._documents.letters)
         self._documents.letters.clear()
         if isinstance(row, str):
@@ -319,12 +325,13 @@ def _counted(
 
 
 def _describe(
-    written: Written, folder: Path, removal: Removal, language: str, versions: str
+    written: Written, folder: Path, removal: Removal, language: str, choices: Choices
 ) -> None:
     """Write the manifest of a corpus, its card, and what is to be removed from it."""
     about = {
         **vars(written.total),
-        "versions": versions,
+        "versions": choices.versions,
+        "programs": sorted(set(choices.programs)),
         "without": written.without,
         "limits": written.limits,
         "files": written.files,

@@ -16,6 +16,10 @@ import resource
 import stat
 import struct
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MEMORY = 1_000_000_000
 """Bytes of addresses that the process may have. A reader begins with a fifth; a page takes some
@@ -50,6 +54,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
 _UNKNOWN = {"openat2": (437, 437), "clone3": (435, 435)}
 """Calls that the C library does without: their arguments can't be looked at."""
 
+_RUNS = ("execve",)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _CLONE_THREAD = 0x10000
 # The number of a machine in the kernel's words (linux/audit.h), and its place in the tables.
@@ -70,17 +75,18 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def confine() -> bool:
+def confine(*, runs_program: bool = False) -> bool:
     """Confine this process; return whether the system has a filter of calls for it.
 
-    Where it has none, what is bounded is all.
+    Where it has none, what is bounded is all. One that ``runs_program`` may become another, which
+    is confined as it is, and write into the files that it was given.
     """
     _bound(resource.RLIMIT_AS, MEMORY)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _bound(resource.RLIMIT_NOFILE, FILES)
-    if not _is_file(sys.__stderr__.fileno() if sys.__stderr__ else -1):
+    if not runs_program and not _is_file(sys.__stderr__.fileno() if sys.__stderr__ else -1):
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    return sys.platform == "linux" and _filtered(os.uname().machine)
+    return sys.platform == "linux" and _filtered(os.uname().machine, runs_program)
 
 
 def _bound(kind: int, most: int) -> None:
@@ -98,11 +104,11 @@ def _is_file(number: int) -> bool:
         return False
 
 
-def _filtered(machine: str) -> bool:
+def _filtered(machine: str, runs_program: bool) -> bool:
     if machine not in _MACHINES:
         return False
     audit, place = _MACHINES[machine]
-    code = b"".join(_instructions(audit, place))
+    code = b"".join(_instructions(audit, place, _RUNS if runs_program else ()))
     program = _Program(len(code) // 8, code)
     system = ctypes.CDLL(None, use_errno=True)
     if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
@@ -114,7 +120,7 @@ def _filtered(machine: str) -> bool:
     return any(filters)
 
 
-def _instructions(audit: int, place: int) -> list[bytes]:
+def _instructions(audit: int, place: int, allowed: Collection[str]) -> list[bytes]:
     """Return the filter: classic BPF, 8 bytes an instruction (linux/filter.h)."""
     refuse, unknown = _one(_RETURN, _ERROR | errno.EPERM), _one(_RETURN, _ERROR | errno.ENOSYS)
     allow = _one(_RETURN, _ALLOW)
@@ -123,8 +129,8 @@ def _instructions(audit: int, place: int) -> list[bytes]:
         _one(_LOAD, _NUMBER), _one(_AT_LEAST, _X32, 0, 1), refuse,
     ]  # fmt: skip
     for calls, answer in ((_REFUSED, refuse), (_UNKNOWN, unknown)):
-        for numbers in calls.values():
-            if (number := numbers[place]) is not None:
+        for name, numbers in calls.items():
+            if name not in allowed and (number := numbers[place]) is not None:
                 found += [_one(_EQUAL, number, 0, 1), answer]
     # The calls that are looked at: an argument, and its bits that decide.
     for numbers, argument, bits, if_set, if_not in (

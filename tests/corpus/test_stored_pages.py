@@ -83,6 +83,7 @@ def counted(folder: Path) -> Counts:
     about = json.loads((folder / "out" / "manifest.json").read_text("utf-8"))
     assert about.pop("hosts") == {host: vars(counts) for host, counts in hosts.items()}
     assert about.pop("versions") == "latest"
+    assert about.pop("programs") == []
     assert about.pop("without") == {}
     assert about.pop("limits").keys() <= {*MEASURES, SCORE}
     for one in about.pop("files"):

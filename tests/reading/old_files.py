@@ -14,10 +14,18 @@ _END, _FREE, _TABLE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
 
 
 def workbook(
-    sheets: Mapping[str, Sequence[tuple[int, int, str]]], hidden: Sequence[str] = ()
+    sheets: Mapping[str, Sequence[tuple[int, int, str]]],
+    hidden: Sequence[str] = (),
+    formula: bytes = b"",
 ) -> bytes:
-    """Return an Excel 97 file of sheets: row, column and text of each cell."""
+    """Return an Excel 97 file of sheets: row, column and text of each cell.
+
+    ``formula`` is what a name stands for, in its tokens.
+    """
     begin = _record(0x809, struct.pack("<HHHHII", 0x600, 0x05, 0, 0, 0, 0))
+    if formula:
+        about = struct.pack("<HBBHHH4x", 0, 0, 1, len(formula), 0, 0)
+        begin += _record(0x18, about + b"\0a" + formula)
     end = _record(0x0A, b"")
     size = len(begin) + len(end) + sum(12 + len(name) for name in sheets)
     listed, parts = b"", b""

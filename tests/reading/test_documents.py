@@ -287,9 +287,26 @@ def test_a_table_as_text() -> None:
     assert of(Kind.CSV, f"a;{LINE}\r\n".encode("cp874"), "text/csv").text == f"a;{LINE}\n"
 
 
-@pytest.mark.parametrize("kind", [Kind.WORD, Kind.POWERPOINT, Kind.EXCEL])
-def test_older_formats_say_nothing(kind: Kind) -> None:
-    assert of(kind, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1_000)) == Text()
+OLDER_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1_000)
+LOCKED_FILE = OLDER_FILE + "EncryptedPackage".encode("utf-16-le")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "reason"),
+    [
+        (Kind.WORD, OLDER_FILE, "older format"),
+        (Kind.POWERPOINT, OLDER_FILE, "older format"),
+        (Kind.EXCEL, OLDER_FILE, "damaged"),
+        (Kind.WORD, LOCKED_FILE, "locked"),
+        (Kind.EXCEL, LOCKED_FILE, "locked"),
+        (Kind.WORD, b"PK\x03\x04", "damaged"),
+        (Kind.EPUB, b"PK\x03\x04", "damaged"),
+        (Kind.PDF, b"%PDF-1.4", "damaged"),
+        (Kind.PDF, made.pdf([["a"]]), ""),
+    ],
+)
+def test_what_has_no_text_has_a_reason(kind: Kind, body: bytes, reason: str) -> None:
+    assert of(kind, body).reason == reason
 
 
 def test_plain_text_in_its_charset() -> None:
@@ -487,7 +504,7 @@ def test_a_hostile_one_harms_nothing(aside: DocumentProcess, name: str) -> None:
 
 def test_one_that_takes_too_long_costs_its_process_only() -> None:
     with DocumentProcess(seconds=0.001) as reads:
-        assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()) == Text()
+        assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()) == Text(reason="damaged")
     with DocumentProcess() as reads:
         assert reads.read(Kind.PDF, made.pdf([["a"]]), "", Most()).text == "a"
 
@@ -498,5 +515,5 @@ def test_an_answer_that_is_too_large_costs_its_process_only(
     with DocumentProcess() as reads:
         with monkeypatch.context() as small:
             small.setattr(separate_process, "MAX_ANSWER", 100)
-            assert reads.read(Kind.TEXT, b"a" * 200, "", Most()) == Text()
+            assert reads.read(Kind.TEXT, b"a" * 200, "", Most()) == Text(reason="damaged")
         assert reads.read(Kind.TEXT, b"a" * 200, "", Most()).text == "a" * 200

@@ -35,6 +35,11 @@ def test_cells_in_their_order() -> None:
     assert not found.is_cut
 
 
+def test_a_name_for_a_broken_formula_is_no_error() -> None:
+    body = workbook({"one": [(0, 0, "a")]}, formula=b"\x2d" + bytes(8))
+    assert read(Kind.EXCEL, body, "", Most()).reason == "damaged"
+
+
 def test_no_more_is_taken_than_asked() -> None:
     many = workbook({"one": [(row, 0, "a" * 100) for row in range(300)]})
     found = read(Kind.EXCEL, many, "", Most(text=1_000))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
+from fontTools.feaLib.builder import addOpenTypeFeaturesFromString
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont
 
 from lswc.reading.documents import pdf_content, read
 from lswc.reading.documents.text import Most, Text
@@ -56,11 +58,15 @@ def drawn(*shown: tuple[str, float], names: dict[str, str] | None = None) -> Tex
     font = _font(marks, 0x21 + len(letters))
     widths = " ".join(f"{code} [0]" for code in sorted(marks))
     body = made.pdf([letters], names=names, stream="\n".join(parts).encode())
-    body = body.replace(b"/DW 500", f"/DW 500 /CIDToGIDMap /Identity /W [{widths}]".encode())
+    return read(Kind.PDF, _embedded(body, font, f"/W [{widths}]"), "", Most())
+
+
+def _embedded(body: bytes, font: bytes, widths: str = "") -> bytes:
+    """Return a PDF of ``made.pdf`` with a font in it."""
+    body = body.replace(b"/DW 500", f"/DW 500 /CIDToGIDMap /Identity {widths}".encode())
     body = body.replace(b"/StemV 80", b"/StemV 80 /FontFile2 90 0 R")
     stream = b"90 0 obj << /Length %d /Length1 %d >> stream\n%s\nendstream endobj\nxref\n"
-    body = body.replace(b"xref\n", stream % (len(font), len(font), font), 1)
-    return read(Kind.PDF, body, "", Most())
+    return body.replace(b"xref\n", stream % (len(font), len(font), font), 1)
 
 
 @pytest.mark.parametrize(
@@ -142,3 +148,33 @@ def test_marks_beside_what_a_pdf_says_of_its_glyphs() -> None:
     said = "/Span << /ActualText (ab) >> BDC BT /F 10 Tf 50 700 Td <00210021> Tj ET EMC "
     mark = "BT /F 10 Tf 52 700 Td <0022> Tj ET"
     assert read(Kind.PDF, made.pdf([["ก่"]], stream=(said + mark).encode()), "", Most()).text
+
+
+def test_a_cluster_that_is_drawn_in_parts_is_read_once() -> None:
+    """Each part may say the whole, as Typst has it where they are at several heights."""
+    part = "BT /F 10 Tf {} {} Td <{}> Tj ET "
+    stream = part.format(50, 700, "0021") + part.format(50, 696, "0022")
+    stream += part.format(55, 700, "0021")
+    names = {"ก": "ក្ដី", "ข": "ក្ដី"}
+    body = made.pdf([["กข"]], names=names, stream=stream.encode())
+    assert read(Kind.PDF, _embedded(body, _font(set(), 0x23)), "", Most()).text == "ក្ដី" * 2
+
+
+@pytest.mark.parametrize(("rule", "text"), [(True, "ក្ដក"), (False, "កក")])
+def test_a_glyph_without_a_name_is_what_its_font_says(rule: bool, text: str) -> None:
+    """Its number is no letter: if the font doesn't say which it is, it is left out."""
+    letters = sorted("កX្ដ")
+    codes = {letter: number for number, letter in enumerate(letters, 0x21)}
+    font = TTFont(BytesIO(_font(set(), 0x21 + len(letters))))
+    if rule:
+        cmap = {ord(letter): f"g{code}" for letter, code in codes.items() if letter != "X"}
+        for table in font["cmap"].tables:
+            table.cmap = cmap
+        below = f"sub g{codes['្']} g{codes['ដ']} by g{codes['X']};"
+        addOpenTypeFeaturesFromString(font, f"feature blwf {{ {below} }} blwf;")
+    out = BytesIO()
+    font.save(out)
+    shown = "".join(f"{codes[one]:04x}" for one in "កXក")
+    stream = f"BT /F 10 Tf 50 700 Td <{shown}> Tj ET".encode()
+    body = made.pdf([letters], names={"X": ""}, stream=stream)
+    assert read(Kind.PDF, _embedded(body, out.getvalue()), "", Most()).text == text

@@ -27,6 +27,11 @@ _LEFT_OUT = {
     "opted out": "they say that their text must not be mined",
     "copy": "copies of pages that are left out",
     "empty": "they have no text of their own",
+    "scanned": "they are pictures of pages, which --program tesseract reads",
+    "older format": "they are older Office files, which --program catdoc reads",
+    "locked": "they need a password",
+    "damaged": "they are damaged",
+    "illegible": "their fonts don't say which letters they show",
     "other language": "they have no paragraph in the language",
     "removed": "they were to be removed",
     "duplicate": "others have their text",
@@ -74,6 +79,12 @@ class Command(UserCommand):
             "jsonl, parquet, text or prevertical; may be given again (default: jsonl and parquet)",
             [],
         ),
+        option(
+            "--program",
+            "program of this machine that reads what lswc doesn't: catdoc (.doc, .ppt) or "
+            "tesseract (scanned pages); may be given again",
+            [],
+        ),
         KEY,
     )
 
@@ -95,6 +106,7 @@ class Command(UserCommand):
             _known(opts.filter, FILTERS) if opts.filter else "",
             [_FORMATS[name] for name in dict.fromkeys(formats)],
             _known(opts.versions, VERSIONS),
+            opts.program,
         )
         with working() as say:
             written = write(crawls, out, choices, say)
@@ -104,16 +116,13 @@ class Command(UserCommand):
         )
         for kind, number in sorted(total.duplicates.items()):
             print(f"{numbered(number, f'{kind} duplicate')} among them")
-        for reason, number in sorted(total.left_out.items()):
-            said = _LEFT_OUT.get(reason, f"they fail by {reason}")
-            print(f"{numbered(number, 'page')} left out: {said}")
-            if reason == "opted out":
-                for said, many in total.opt_outs.most_common():
-                    print(f"  {many:,} by {said}")
+        _print_left_out(total)
         for entry, many in written.without.items():
             print(f"without {entry}: {numbered(many, 'page')}")
         if total.machine_translated:
             print(f"{total.machine_translated:,} say that they were machine-translated")
+        if total.scanned_pages:
+            print(f"{numbered(total.scanned_pages, 'page')} of PDFs are scanned")
         if total.letters:
             print(f"letters by kind: {_shares(total.letters)}")
         if total.unreadable:
@@ -126,6 +135,15 @@ def _known(name: str, names: tuple[str, ...]) -> str:
     if name not in names:
         raise ConfigError(f"there is no {name!r}: {', '.join(names)}")
     return name
+
+
+def _print_left_out(total: Counts) -> None:
+    for reason, number in sorted(total.left_out.items()):
+        said = _LEFT_OUT.get(reason, f"they fail by {reason}")
+        print(f"{numbered(number, 'page')} left out: {said}")
+        if reason == "opted out":
+            for said, many in total.opt_outs.most_common():
+                print(f"  {many:,} by {said}")
 
 
 def _shares(letters: Counter[str]) -> str:

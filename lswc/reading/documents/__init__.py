@@ -5,26 +5,44 @@ Only a process that reads pages does so: a document may take it down.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lswc.reading.documents import epub, office, old_excel, pdf, rtf
-from lswc.reading.documents.text import Text, plain_text
+from lswc.reading.documents.old_excel import SIGNATURE
+from lswc.reading.documents.text import LOCKED, OLDER, Text, plain_text
 from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lswc.reading.documents.text import Most
 
 
-def read(kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
+_LOCKED = re.compile(b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0")
+
+
+def read(
+    kind: Kind,
+    body: bytes,
+    content_type: str,
+    most: Most,
+    scans: Mapping[int, str] | None = None,
+) -> Text:
     """Return what a document says; of one that is broken or encrypted, as far as that goes.
 
-    Of the older formats of Word and PowerPoint nothing is read.
+    Of the older formats of Word and PowerPoint nothing is read. ``scans`` are the texts of pages of
+    a PDF that are pictures, from 0 on, as someone else has read them.
     """
+    if body.startswith(SIGNATURE) and _LOCKED.search(body):  # [MS-OFFCRYPTO] §2.3
+        return Text(reason=LOCKED)
     match kind:
         case Kind.PDF:
-            return pdf.read(body, most)
-        case Kind.EXCEL if body.startswith(old_excel.SIGNATURE):
+            return pdf.read(body, most, scans)
+        case Kind.EXCEL if body.startswith(SIGNATURE):
             return old_excel.read(body, most)
+        case Kind.WORD | Kind.POWERPOINT if body.startswith(SIGNATURE):
+            return Text(reason=OLDER)
         case Kind.WORD | Kind.POWERPOINT | Kind.EXCEL | Kind.OPENDOCUMENT:
             return office.read(kind, body, most)
         case Kind.EPUB:

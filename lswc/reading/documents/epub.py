@@ -14,7 +14,7 @@ from lswc.language.charset import decode
 from lswc.language.xhtml import as_html
 from lswc.reading.documents import markup
 from lswc.reading.documents.packed import BROKEN, Budget
-from lswc.reading.documents.text import Reference, Text
+from lswc.reading.documents.text import DAMAGED, Reference, Text
 from lswc.safety.content_types import has_other_signature
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read(body: bytes, most: Most) -> Text:
         with ZipFile(BytesIO(body)) as archive:
             return _book(archive, most, Budget()).completed(most)
     except (KeyError, ValueError, OverflowError, *BROKEN):
-        return Text()
+        return Text(reason=DAMAGED)
 
 
 def _book(archive: ZipFile, most: Most, budget: Budget) -> Text:

@@ -24,7 +24,7 @@ from lswc.reading.documents.packed import (
     local,
     path_of,
 )
-from lswc.reading.documents.text import Reference, Text
+from lswc.reading.documents.text import DAMAGED, Reference, Text
 from lswc.safety.content_types import Kind
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def read(kind: Kind, body: bytes, most: Most, budget: Budget | None = None) -> T
         with ZipFile(BytesIO(body)) as archive:
             found = _READ[kind](Packed(archive, most, budget or Budget()))
     except (ValueError, OverflowError, *BROKEN):
-        return Text()
+        return Text(reason=DAMAGED)
     return found.completed(most)
 
 

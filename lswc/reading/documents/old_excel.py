@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.reading.documents.deadline import Deadline
 from lswc.reading.documents.packed import PARTS
-from lswc.reading.documents.text import Text
+from lswc.reading.documents.text import DAMAGED, LOCKED, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,19 +40,21 @@ def read(body: bytes, most: Most) -> Text:
     """Return what a file says: nothing if it is broken, or needs a password."""
     import xlrd  # not above: most crawls' readers never need it
     from xlrd.compdoc import CompDocError
+    from xlrd.formula import FormulaError
 
-    errors = (xlrd.XLRDError, CompDocError, *_BROKEN)
+    errors = (xlrd.XLRDError, CompDocError, FormulaError, *_BROKEN)
     lines: list[str] = []
-    is_cut = False
+    is_cut, reason = False, ""
     try:
         # Rows that aren't ragged are filled up: one cell at the far end makes millions.
         with xlrd.open_workbook(
             file_contents=body, logfile=_NoLog(), on_demand=True, ragged_rows=True
         ) as book:
             is_cut = _take(book, lines, most.text)
-    except errors:
+    except errors as error:
         is_cut = bool(lines)
-    return Text(text="\n".join(lines), is_cut=is_cut).completed(most)
+        reason = "" if lines else LOCKED if "encrypted" in str(error) else DAMAGED
+    return Text(text="\n".join(lines), is_cut=is_cut, reason=reason).completed(most)
 
 
 def _take(book: Book, lines: list[str], most: int) -> bool:

@@ -9,18 +9,28 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from lswc.reading.documents import clusters
 from lswc.reading.documents.deadline import Deadline
 from lswc.reading.documents.spelling import WEIGHT, forbidden
-from lswc.reading.documents.text import Reference, Text, legible
+from lswc.reading.documents.text import (
+    DAMAGED,
+    ILLEGIBLE,
+    LOCKED,
+    SCANNED,
+    Reference,
+    Text,
+    legible,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
     from lswc.reading.documents.text import Most
 
 _PAGES = 2_000
+_SCAN = 20  # signs beside a picture that are a page's number, or a stamp
 _LONGEST = 2_000  # bytes of an address, and characters of a linked text
 _SAMPLE = 200  # glyphs of a page
 _EXAMINED = 4_000  # characters of a page whose font names no letters
@@ -37,8 +47,14 @@ _SARA_AM = re.compile(
     "[ \u0e4d\u0ecd\u0e33\u0eb3]([\u0e48-\u0e4b\u0ec8-\u0ecb]?)([\u0e32\u0eb2])"
 )
 _TONE_FIRST = re.compile(
-    "([\u0e48-\u0e4c\u0ec8-\u0ecc])([\u0e31\u0e34-\u0e3a\u0eb1\u0eb4-\u0ebc])"
+    "([\u0e48-\u0e4c\u0ec8-\u0ecc])([\u0e31\u0e34-\u0e3a\u0eb1\u0eb4-\u0ebc]|[\u0e4d\u0ecd](?![\u0e32\u0eb2]))"
     "|([\u0e33\u0eb3])([\u0e48-\u0e4b\u0ec8-\u0ecb])"
+)
+# Where no tone's mark can be, it is of the letter that follows.
+_TONE_BEFORE = re.compile(
+    "(?<=[\u0e30\u0e32\u0e40-\u0e44\u0eb0\u0eb2\u0ec0-\u0ec4])([\u0e48-\u0e4b\u0ec8-\u0ecb])"
+    "([\u0e01-\u0e2e\u0e81-\u0eae\u0edc-\u0edf][\u0e31\u0e34-\u0e39\u0e4d\u0eb1\u0eb4-\u0ebc\u0ecd]?)"
+    "(?![\u0e48-\u0e4b\u0ec8-\u0ecb])"
 )
 _VOWEL_AA = re.compile("[\u0e32\u0eb2]")
 _FEW = 2  # letters that may stand alone in a line, as before a sara am
@@ -49,10 +65,13 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\u
 _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
 
 
-def read(body: bytes, most: Most) -> Text:
-    """Return what a PDF says; nothing if it is broken, or needs a password."""
+def read(body: bytes, most: Most, scans: Mapping[int, str] | None = None) -> Text:
+    """Return what a PDF says; nothing if it is broken, or needs a password.
+
+    ``scans`` are the texts of pages that are pictures, as someone else has read them.
+    """
     # Not above: most crawls' readers never need it.
-    from pypdfium2 import PdfDocument, PdfiumError
+    from pypdfium2 import PdfDocument, PdfiumError, raw
 
     from lswc.reading.documents import pdf_fonts
 
@@ -61,16 +80,19 @@ def read(body: bytes, most: Most) -> Text:
     robots = frozenset({f"tdm-reservation={reserved[1].decode()}"} if reserved else ())
     try:
         with PdfDocument(body) as document:
-            return _document(document, most)._replace(robots=robots).completed(most)
-    except PdfiumError:
-        return Text(robots=robots)
+            found = _document(document, most, scans or {})
+            return found._replace(robots=robots).completed(most)
+    except PdfiumError as error:
+        is_locked = error.err_code == raw.FPDF_ERR_PASSWORD
+        return Text(robots=robots, reason=LOCKED if is_locked else DAMAGED)
 
 
-def _document(document: PdfDocument, most: Most) -> Text:
+def _document(document: PdfDocument, most: Most, scans: Mapping[int, str]) -> Text:
     from pypdfium2 import PdfiumError
 
     texts: list[str] = []
     references: list[Reference] = []
+    scanned: list[int] = []
     with suppress(PdfiumError):  # then the page is read without what its fields hold
         document.init_forms()
     size, unread, shown, sure, read = 0, 0, 0, 0, 0
@@ -80,29 +102,36 @@ def _document(document: PdfDocument, most: Most) -> Text:
         if size > most.text or deadline.is_over:
             break
         page = _page(document, index, most.links + 1)
-        texts += (paragraphs(page.text), page.filled)
-        size += len(page.text) + len(page.filled)
+        text = with_sara_am(scans[index]) if index in scans else page.text
+        texts += (paragraphs(text), page.filled)
+        size += len(text) + len(page.filled)
+        scanned += [index] if page.is_scan else []
         read += 1
         shown += page.shown
         sure += page.sure
         taken = page.links[: max(0, most.links - len(references))]
         references += taken
         unread += len(page.links) - len(taken)
+    whole = "\n".join(filter(None, texts))
+    unread_for = SCANNED if scanned else ILLEGIBLE if shown else DAMAGED if not number else ""
     return Text(
         title=_said(document, "Title"),
-        text="\n".join(filter(None, texts)),
+        text=whole,
         lang=_language(document),
         references=tuple(references),
         unread=unread,
         is_cut=read < number,
         quality=round(sure / shown, 3) if shown else None,
+        scanned=tuple(scanned),
+        reason="" if whole else unread_for,
     )
 
 
 class _Page(NamedTuple):
     """A page's text and links; of so many letters ``shown`` so many are ``sure``.
 
-    ``filled`` is what its fields hold, and what was written on it.
+    ``filled`` is what its fields hold, and what was written on it. A page ``is_scan`` if it is a
+    picture.
     """
 
     text: str = ""
@@ -110,6 +139,7 @@ class _Page(NamedTuple):
     links: Sequence[Reference] = ()
     shown: int = 0
     sure: int = 0
+    is_scan: bool = False
 
 
 def _page(document: PdfDocument, index: int, most: int) -> _Page:
@@ -118,6 +148,7 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
 
     from lswc.reading.documents.pdf_annotations import filled
     from lswc.reading.documents.pdf_content import in_order
+    from lswc.reading.documents.pdf_pictures import is_picture
 
     try:
         page = document[index]
@@ -127,11 +158,13 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         text = page.get_textpage()
         links, shown = list(islice(_links(document, page, text), most)), text.count_chars()
         written = "\n".join(filled(document, page))
+        if shown <= _SCAN and is_picture(page):
+            return _Page(text.get_text_bounded(), written, links, is_scan=True)
         if not _is_named(text):
             seen = text.get_text_bounded().translate(_RADICALS)
             return _Page(seen if _is_certain(seen) else "", written, links, shown)
         found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
-        found = with_sara_am(found)
+        found = clusters.in_order(with_sara_am(found))
         if not legible(found):
             return _Page("", written, links, shown)
         return _Page(found, written, links, shown, max(0, shown - WEIGHT * forbidden(found)))
@@ -176,7 +209,7 @@ def _is_certain(text: str) -> bool:
 
 def with_sara_am(text: str) -> str:
     """Return a text whose marks of Thai and Lao are in Unicode's order, and sara am is a letter."""
-    text = _TONE_FIRST.sub(r"\2\1\4\3", text)
+    text = _TONE_BEFORE.sub(r"\2\1", _TONE_FIRST.sub(r"\2\1\4\3", text))
     if not _VOWEL_AA.search(text):
         return text
     lines = text.splitlines()

@@ -49,7 +49,8 @@ _BLANKS = frozenset({0x20, 0x0D, 0x0A})
 class _Piece(NamedTuple):
     """A text drawn at once: where it begins and ends, its line, and the size of its letters.
 
-    ``middle`` is that of what is seen of it, ``origins`` says where each of its letters is put.
+    ``middle`` is that of what is seen of it, ``origins`` says where each of its letters is put. One
+    that ``joins`` has no blank before it.
     """
 
     text: str
@@ -59,6 +60,7 @@ class _Piece(NamedTuple):
     size: float
     middle: float = 0.0
     origins: Sequence[float] = ()
+    joins: bool = False
 
     @property
     def goes_on(self) -> bool:
@@ -87,7 +89,9 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
     if len(objects) > MOST or not (actual.found or _MARKED.search(plain)):
         return plain
     runs = _runs(text)
-    measure = _Measure(any(_is_mark(codes[0]) for own in runs.values() for _, codes in own))
+    measure = _Measure(
+        any(run.codes and _is_mark(run.codes[0]) for own in runs.values() for run in own)
+    )
     pieces: list[_Piece] = []
     for one, instead in zip(objects, said, strict=True):
         whole = measure.whole(one)
@@ -97,12 +101,12 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
         if instead is not None:
             pieces.append(whole._replace(text=instead))
         elif len(own) == 1:
-            pieces.append(whole._replace(**measure.letters(text, *own[0])))
+            pieces.append(whole._replace(**measure.letters(text, own[0])))
         elif own:
-            pieces += [measure.part(text, whole, first, codes) for first, codes in own]
+            pieces += [measure.part(text, whole, run) for run in own]
         elif whole.right <= whole.at:  # nothing is to be seen
             pieces.append(whole._replace(text=" "))
-    return "\n".join(_line(_with_marks(line)) for line in _lines(pieces))
+    return "\n".join(_line(_with_marks(_once(line))) for line in _lines(pieces))
 
 
 def _is_mark(code: int) -> bool:
@@ -171,27 +175,65 @@ def _actual(mark: Any) -> str | None:
     return said.decode("latin-1")
 
 
-_Run = tuple[int, list[int]]
+class _Run:
+    """Letters of an object that follow each other: the places of the first and behind the last.
+
+    ``codes`` are their code points, or parts of such. It ``joins`` what is before it in its object.
+    """
+
+    __slots__ = ("codes", "end", "first", "joins")
+
+    def __init__(self, first: int, joins: bool) -> None:
+        self.first = self.end = first
+        self.joins = joins
+        self.codes: list[int] = []
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each of its places is a code point."""
+        return self.end - self.first == len(self.codes)
 
 
 def _runs(text: PdfTextPage) -> dict[int, list[_Run]]:
     """Return the letters of each object, by its address: another run after what may be a blank.
 
-    A run is the place of its first letter, and its code points or parts of such.
+    What no map names is another run, too, of what its font says of it, or of nothing.
     """
     found: dict[int, list[_Run]] = {}
-    before = 0
+    named = _Named()
+    before, was_unnamed = 0, False
     for place in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, place)
         if code in _BLANKS and raw.FPDFText_IsGenerated(text, place) == 1:
-            before = 0
+            before, was_unnamed = 0, False
             continue
-        here = _address(raw.FPDFText_GetTextObject(text, place))
-        if here != before:
-            found.setdefault(here, []).append((place, []))
-        found[here][-1][1].append(code)
-        before = here
+        one = raw.FPDFText_GetTextObject(text, place)
+        here = _address(one)
+        is_unnamed = raw.FPDFText_HasUnicodeMapError(text, place) == 1
+        if here != before or is_unnamed or was_unnamed:
+            found.setdefault(here, []).append(_Run(place, here == before))
+        run = found[here][-1]
+        run.end = place + 1
+        run.codes += map(ord, named.letters(one, code)) if is_unnamed else (code,)
+        before, was_unnamed = here, is_unnamed
     return found
+
+
+class _Named:
+    """What a page's fonts say of glyphs that no map names; without a map their number is known."""
+
+    def __init__(self) -> None:
+        self._fonts: dict[int, dict[int, str]] = {}
+
+    def letters(self, one: Any, glyph: int) -> str:
+        """Return what a glyph of a text object says; "" if its font doesn't say."""
+        from lswc.reading.documents.pdf_glyphs import letters
+
+        font = raw.FPDFTextObj_GetFont(one) if one else None
+        key = _address(font)
+        if key not in self._fonts:
+            self._fonts[key] = letters(font) if key else {}
+        return self._fonts[key].get(glyph, "")
 
 
 def _joined(codes: list[int]) -> str:
@@ -220,28 +262,31 @@ class _Measure:
         left, _, right, _ = (edge.value for edge in self._edges)
         return _Piece("", matrix.e, right, matrix.f, height, (left + right) / 2)
 
-    def letters(self, text: PdfTextPage, first: int, codes: list[int]) -> dict[str, Any]:
+    def letters(self, text: PdfTextPage, run: _Run) -> dict[str, Any]:
         """Return what a run says, and where its letters are put."""
-        written, (x, y) = _joined(codes), self._box[:2]
-        if not self._has_marks or len(written) != len(codes):
+        written, (x, y) = _joined(run.codes), self._box[:2]
+        if not self._has_marks or not run.is_whole or len(written) != len(run.codes):
             return {"text": written}
         origins = []
-        for place in range(first, first + len(codes)):
+        for place in range(run.first, run.end):
             raw.FPDFText_GetCharOrigin(text, place, x, y)
             origins.append(x.value)
         return {"text": written, "origins": origins}
 
-    def part(self, text: PdfTextPage, whole: _Piece, first: int, codes: list[int]) -> _Piece:
+    def part(self, text: PdfTextPage, whole: _Piece, run: _Run) -> _Piece:
         """Return one of several runs of an object."""
         at, line, *_ = self._box
-        raw.FPDFText_GetCharOrigin(text, first, at, line)
-        begin, last = at.value, first + len(codes)
-        right = max(self._right(text, place) for place in range(max(first, last - _CLUSTER), last))
-        return whole._replace(at=begin, right=right, **self.letters(text, first, codes))
+        raw.FPDFText_GetCharOrigin(text, run.first, at, line)
+        begin, last = at.value, range(max(run.first, run.end - _CLUSTER), run.end)
+        boxes = [self._extent(text, place) for place in last]
+        left, right = boxes[0][0], max(right for _, right in boxes)
+        middle = (left + right) / 2
+        of_run = self.letters(text, run) | {"joins": run.joins}
+        return whole._replace(at=begin, right=right, middle=middle, **of_run)
 
-    def _right(self, text: PdfTextPage, place: int) -> float:
+    def _extent(self, text: PdfTextPage, place: int) -> tuple[float, float]:
         raw.FPDFText_GetCharBox(text, place, *self._box)  # left, right, bottom, top
-        return float(self._box[1].value)
+        return self._box[0].value, self._box[1].value
 
 
 def _lines(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
@@ -254,6 +299,23 @@ def _lines(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
         line.append(piece)
     if line:
         yield line
+
+
+def _once(line: list[_Piece]) -> list[_Piece]:
+    """Return the pieces of a line without those that say again what is below or above them.
+
+    Where the parts of a cluster are drawn at several heights, each may say the whole (Typst).
+    """
+    kept: list[_Piece] = []
+    for piece in line:
+        is_cluster = len(piece.text) > 1 and _is_base(piece.text[0])
+        is_said = is_cluster and any(
+            one.at <= piece.middle <= one.right and one.text.endswith(piece.text)
+            for one in kept[-_CLUSTER:]
+        )
+        if not is_said:
+            kept.append(piece)
+    return kept
 
 
 def _with_marks(line: list[_Piece]) -> list[_Piece]:
@@ -320,10 +382,11 @@ def _line(pieces: list[_Piece]) -> str:
             continue
         if is_drawn and text[0] in _AA and first.at - blank < _BLANK * first.size:
             text = _AA[text[0]] + text  # what is drawn there without an extent is no blank
-        if out and out[-1] != " " and text[:1] != " ":
+        if out and out[-1] != " " and text[:1] != " " and not first.joins:
             is_close = _EAST_ASIAN.match(text) and _EAST_ASIAN.match(out[-1])
             room = _BLANK if is_drawn else _WIDE_GAP if is_close else _GAP
-            out += " " if first.at - right > room * first.size else ""
+            left = min(piece.at for piece in cluster)  # what is of a letter may be drawn before it
+            out += " " if left - right > room * first.size else ""
         out += text
         right = max(right, *(piece.right for piece in cluster), 0.0)
         is_drawn = False

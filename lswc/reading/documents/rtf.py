@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from lswc.reading.documents.text import Reference, Text
+from lswc.reading.documents.text import DAMAGED, Reference, Text
 
 if TYPE_CHECKING:
     from lswc.reading.documents.text import Most
@@ -52,7 +52,8 @@ def read(body: bytes, most: Most) -> Text:
         titled = _HEAD + title[1] + b"}" if title else b""
         name = rtf_to_text(titled.decode("latin-1"), errors="replace")
     except (ValueError, TypeError, LookupError, OverflowError):
-        return Text(references=tuple(targets[: most.links]), is_cut=is_cut)
+        links = tuple(targets[: most.links])
+        return Text(references=links, is_cut=is_cut, reason=DAMAGED)
     return Text(
         title=_joined(name),
         text="\n".join(filter(None, map(str.strip, _joined(text).splitlines()))),

@@ -44,6 +44,13 @@ _THAI_GLYPHS = dict(
 )
 
 
+LOCKED, DAMAGED, SCANNED, ILLEGIBLE, OLDER = (
+    "locked", "damaged", "scanned", "illegible", "older format",
+)  # fmt: skip
+"""Why a document has no text: it needs a password, is broken, is pictures, has a font that doesn't
+say its letters, or is one of Word's or PowerPoint's older files."""
+
+
 class Most(NamedTuple):
     """What is read of a document at most: characters, links, and bytes of plain text.
 
@@ -72,7 +79,9 @@ class Text(NamedTuple):
     unread. ``quality`` is the share of a PDF's letters of which it is sure which they are, and
     where: by what its fonts say of them, and by what the spelling of the script forbids. It is None
     for other documents, and for one that shows no letters. Of a page of which no font says its
-    letters ``text`` has what can hardly be others.
+    letters ``text`` has what can hardly be others. ``scanned`` are the pages of a PDF, from 0 on,
+    that are pictures without text. ``reason`` is why nothing at all can be read, as LOCKED; "" if
+    something can, or if that is unknown.
     """
 
     title: str = ""
@@ -84,6 +93,8 @@ class Text(NamedTuple):
     unread: int = 0
     is_cut: bool = False
     quality: float | None = None
+    scanned: tuple[int, ...] = ()
+    reason: str = ""
 
     def completed(self, most: Most, separators: str = "") -> Text:
         """Return it with the addresses in its text as links, and without what can't be read.
