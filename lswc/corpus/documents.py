@@ -109,6 +109,7 @@ class Documents:
             "left_out": len(told) - len(kept),
             "converted": next((one.converted for one in wanted if one.converted), None),
             "machine_translated": found.machine_translated,
+            "page_kind": found.page_kind,
             "licence": found.licence,
             "text_quality": found.quality,
             "is_cut": found.is_cut,
@@ -131,12 +132,13 @@ class Documents:
 
 
 def _segments(kept: list[Paragraph]) -> list[dict[str, Any]]:
-    """Return where each paragraph is in the text, its kind and its language."""
+    """Return where each paragraph is in the text, and what it is."""
     segments, start = [], 0
     for one in kept:
         end = start + len(one.text)
         language = three_letters(one.language) if one.language else None
-        segments.append({"start": start, "end": end, "kind": one.kind, "language": language})
+        about = {"kind": one.kind, "language": language, "level": one.level, "mark": one.mark}
+        segments.append({"start": start, "end": end, **about})
         start = end + 1
     return segments
 

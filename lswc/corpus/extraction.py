@@ -54,8 +54,9 @@ def _as_font_wants(body: bytes, text: str) -> str:
 class Paragraph(NamedTuple):
     """A paragraph in Unicode; ``converted`` names the encoding that it was written in.
 
-    ``score`` says how sure its language is, from 0 to 1. ``is_wanted`` says that it is in the
-    corpus's language and variant.
+    ``score`` says how sure its language is, from 0 to 1. ``level`` is that of a heading or an item
+    of a list, ``mark`` what begins an item or a table (``blocks.Block``). ``is_wanted`` says that
+    it is in the corpus's language and variant.
     """
 
     text: str
@@ -63,6 +64,8 @@ class Paragraph(NamedTuple):
     converted: str | None
     score: float = 0.0
     kind: Kind = "text"
+    level: int | None = None
+    mark: str | None = None
     is_wanted: bool = False
 
 
@@ -77,6 +80,7 @@ class Extracted(msgspec.Struct, frozen=True):
     title: str = ""
     paragraphs: list[Paragraph] = []
     letters: dict[str, int] = {}
+    page_kind: str | None = None
     licence: str | None = None
     quality: float | None = None
     is_cut: bool = False
@@ -107,9 +111,13 @@ class Extractor:
             page._replace(body=None),
             title=title.text if title.language == self._target else exact(found.title),
             paragraphs=[
-                self.paragraph(b.text, font)._replace(kind=b.kind) for b in found.paragraphs
+                self.paragraph(b.text, font)._replace(
+                    kind=b.kind, level=b.level or b.depth or None, mark=b.mark
+                )
+                for b in found.paragraphs
             ],
             letters=letters,
+            page_kind=found.page_kind,
             licence=found.licence,
             quality=found.quality,
             is_cut=found.is_cut,

@@ -10,7 +10,14 @@ import pyarrow as pa
 from lswc.corpus.quality import MEASURES
 
 SEGMENT = pa.struct(
-    [("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string()), ("language", pa.string())]
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("kind", pa.string()),
+        ("language", pa.string()),
+        ("level", pa.int32()),
+        ("mark", pa.string()),
+    ]
 )
 SHARE = pa.struct([("language", pa.string()), ("share", pa.float64())])
 
@@ -32,6 +39,7 @@ SCHEMA = pa.schema(
         ("digest", pa.string()),
         ("title", pa.string()),
         ("kind", pa.string()),
+        ("page_kind", pa.string()),
         ("licence", pa.string()),
         ("opt_outs", pa.list_(pa.string())),
         ("encoding", pa.string()),

@@ -106,7 +106,8 @@ def test_each_format_has_each_document_once(tmp_path: Path) -> None:
     folder = crawl(tmp_path, pages)
     files = write([folder], tmp_path / "out", Choices(formats=FORMATS)).files
     assert [(one["name"].partition(".")[2], one["rows"]) for one in files] == [
-        ("jsonl.zst", 3), ("parquet", 3), ("txt.zst", 2), ("prevert.zst", 2)
+        ("jsonl.zst", 3), ("parquet", 3), ("txt.zst", 2), ("prevert.zst", 2),
+            ("md.jsonl.zst", 2),
     ]  # fmt: skip
     rows = read(tmp_path / "out")[:2]
     said = {}

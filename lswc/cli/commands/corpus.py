@@ -35,7 +35,8 @@ _LEFT_OUT = {
     "nothing new": "they have no paragraph that the version before hadn't",
 }
 _FORMATS = {
-    "jsonl": "jsonl.zst", "parquet": "parquet", "text": "txt.zst", "prevertical": "prevert.zst"
+    "jsonl": "jsonl.zst", "parquet": "parquet", "text": "txt.zst", "prevertical": "prevert.zst",
+    "markdown": "md.jsonl.zst",
 }  # fmt: skip
 
 
@@ -45,7 +46,7 @@ class Command(UserCommand):
     requires = ("corpus",)
 
     usage = "<crawl folder> [folders of its other workers] | redis://... [--key NAME]"
-    summary = "Write a crawl's clean text: Parquet, JSON Lines, plain text, prevertical"
+    summary = "Write a crawl's clean text: Parquet, JSON Lines, plain text, Markdown, prevertical"
     options = (
         option(
             "--out", "folder to write into (default: corpus/ in the crawl's, or corpus/LANG)", Path
@@ -71,7 +72,8 @@ class Command(UserCommand):
         option("--filter", "fineweb2: leave out duplicates, and texts that fail its measures"),
         option(
             "--format",
-            "jsonl, parquet, text or prevertical; may be given again (default: jsonl and parquet)",
+            "jsonl, parquet, text, prevertical or markdown; may be given again "
+            "(default: jsonl and parquet)",
             [],
         ),
         KEY,
