@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from myanmar.converter import convert
 
+from lswc.corpus.personal_data import Personal, PersonalData
 from lswc.corpus.stored_pages import PAGE_BYTES, Stored
 from lswc.language import vietnamese_fonts
 from lswc.language.charset import decode
@@ -56,7 +57,7 @@ class Paragraph(NamedTuple):
 
     ``score`` says how sure its language is, from 0 to 1. ``level`` is that of a heading or an item
     of a list, ``mark`` what begins an item or a table (``blocks.Block``). ``is_wanted`` says that
-    it is in the corpus's language and variant.
+    it is in the corpus's language and variant. ``personal`` is where personal data is.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Paragraph(NamedTuple):
     level: int | None = None
     mark: str | None = None
     is_wanted: bool = False
+    personal: tuple[Personal, ...] = ()
 
 
 class Extracted(msgspec.Struct, frozen=True):
@@ -95,6 +97,7 @@ class Extractor:
         self._target = target.code
         self._variant = target.variant.tag if target.variant else ""
         self._fonts = Fonts(target.code, target.fonts)
+        self._personal = PersonalData(target)
         self._remembered = lru_cache(_REMEMBERED)(self._paragraph)
 
     def read(self, page: Stored) -> Extracted:
@@ -168,7 +171,9 @@ class Extractor:
     def _paragraph(self, text: str, font: str) -> Paragraph:
         told = self._told(text, font)
         is_wanted = told.language == self._target and self._may_be_variant(told)
-        return told._replace(text=exact(told.text), is_wanted=is_wanted)
+        written = exact(told.text)
+        personal = self._personal.find(written)
+        return told._replace(text=written, is_wanted=is_wanted, personal=personal)
 
     def _told(self, text: str, likely: str) -> Paragraph:
         if own := self._font(text, likely):

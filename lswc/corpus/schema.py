@@ -19,6 +19,7 @@ SEGMENT = pa.struct(
         ("mark", pa.string()),
     ]
 )
+PERSONAL = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 SHARE = pa.struct([("language", pa.string()), ("share", pa.float64())])
 
 SCHEMA = pa.schema(
@@ -33,6 +34,7 @@ SCHEMA = pa.schema(
         ("target_share", pa.float64()),
         ("top_langs", pa.list_(SHARE)),
         ("segments", pa.list_(SEGMENT)),
+        ("personal_data", pa.list_(PERSONAL)),
         ("file", pa.string()),
         ("offset", pa.int64()),
         ("length", pa.int64()),

@@ -57,7 +57,7 @@ class Choices:
     ``lang`` is the language's tag, if the crawl has several. ``without`` are URLs and hosts to
     remove, besides those that were to be removed from a corpus that is there. ``against`` are
     folders of other corpora; what they have is a duplicate. ``filter`` is one of FILTERS, or "".
-    ``versions`` is one of VERSIONS.
+    ``versions`` is one of VERSIONS. With ``mask`` personal data is masked.
     """
 
     lang: str = ""
@@ -67,6 +67,7 @@ class Choices:
     filter: str = ""
     formats: Sequence[str] = FORMATS[:2]
     versions: str = LATEST
+    mask: bool = False
 
 
 @dataclass
@@ -75,7 +76,8 @@ class Counts:
 
     Each that was ``read`` is a row, or left out for one reason. ``opt_outs`` are what those said
     that opted out; a page may say several, and a copy is COPY. ``duplicates`` are the rows of
-    "exact" and "near" ones, ``machine_translated`` those that say so. ``letters`` are those of the
+    "exact" and "near" ones, ``machine_translated`` those that say so, ``personal_data`` those that
+    have some, by its kinds. ``letters`` are those of the
     pages by kinds of blocks, in the language or not. ``unreadable`` are records, and weren't read.
     """
 
@@ -87,6 +89,7 @@ class Counts:
     letters: Counter[str] = field(default_factory=Counter)
     machine_translated: int = 0
     unreadable: int = 0
+    personal_data: Counter[str] = field(default_factory=Counter)
 
     def add(self, more: Counts) -> None:
         """Add those of other pages."""
@@ -97,6 +100,7 @@ class Counts:
         self.opt_outs += more.opt_outs
         self.letters += more.letters
         self.machine_translated += more.machine_translated
+        self.personal_data += more.personal_data
         self.unreadable += more.unreadable
 
 
@@ -141,7 +145,7 @@ def write(
                 partial_folder(out) as scratch,
                 closing(parts.versions_of(every, choices.versions)) as versions,
             ):
-                documents = Documents(target.code, choices.only_language)
+                documents = Documents(target.code, choices.only_language, choices.mask)
                 pages = Pages(every, removal, skips, documents, versions)
                 with Compared(scratch) as compared:
                     compared.read(pages, others, say)
@@ -273,6 +277,7 @@ class Compared:
                 continue
             counts.rows += 1
             counts.machine_translated += row["machine_translated"] is not None
+            counts.personal_data.update({one["kind"] for one in row["personal_data"]})
             if row["duplicate"]:
                 counts.duplicates[row["duplicate"]] += 1
             yield row

@@ -59,6 +59,12 @@ class Command(UserCommand):
         ),
         option("--only-language", "leave out paragraphs in other languages, and code", False),
         option(
+            "--mask",
+            "write [email], [phone] and [identity] in place of mail addresses, telephone numbers "
+            "and numbers of identity cards",
+            False,
+        ),
+        option(
             "--against",
             "folder of another corpus in Parquet: texts that it has are marked as duplicates",
             [],
@@ -97,6 +103,7 @@ class Command(UserCommand):
             _known(opts.filter, FILTERS) if opts.filter else "",
             [_FORMATS[name] for name in dict.fromkeys(formats)],
             _known(opts.versions, VERSIONS),
+            opts.mask,
         )
         with working() as say:
             written = write(crawls, out, choices, say)
@@ -114,14 +121,20 @@ class Command(UserCommand):
                     print(f"  {many:,} by {said}")
         for entry, many in written.without.items():
             print(f"without {entry}: {numbered(many, 'page')}")
-        if total.machine_translated:
-            print(f"{total.machine_translated:,} say that they were machine-translated")
+        _print_marks(total)
         if total.letters:
             print(f"letters by kind: {_shares(total.letters)}")
         if total.unreadable:
             print(f"{numbered(total.unreadable, 'record')} can't be read: lswc check {crawl}")
         if written.hosts:
             _print_hosts(written.hosts, out)
+
+
+def _print_marks(total: Counts) -> None:
+    if total.machine_translated:
+        print(f"{total.machine_translated:,} say that they were machine-translated")
+    for kind, number in total.personal_data.most_common():
+        print(f"{number:,} have personal data: {kind}")
 
 
 def _known(name: str, names: tuple[str, ...]) -> str:
