@@ -69,6 +69,7 @@ def _body(name: str, about: Mapping[str, Any]) -> list[str]:
         f"| rows | {about['rows']:,} |",
         *(f"| {kind} duplicates, marked | {n:,} |" for kind, n in about["duplicates"].items()),
         f"| that say they were machine-translated, marked | {about['machine_translated']:,} |",
+        f"| of sites that machines wrote, marked | {about['generated']:,} |",
         *(f"| with personal data: {kind} | {n:,} |" for kind, n in about["personal_data"].items()),
         *(f"| left out: {reason} | {n:,} |" for reason, n in about["left_out"].items()),
         "",

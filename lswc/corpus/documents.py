@@ -118,7 +118,8 @@ class Documents:
             "converted": next((one.converted for one in wanted if one.converted), None),
             "machine_translated": found.machine_translated,
             "page_kind": found.page_kind,
-            "licence": found.licence,
+            "licence": found.licence and found.licence.url,
+            "licence_stood": found.licence and found.licence.stood,
             "text_quality": found.quality,
             "is_cut": found.is_cut,
         }
@@ -214,5 +215,6 @@ _EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {
     "top_langs": [],
     "segments": [],
     "personal_data": [],
+    "generated_signs": [],
     "left_out": 0,
 }

@@ -22,6 +22,7 @@ from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
 from lswc.reading.main_text.characters import exact
+from lswc.reading.main_text.licences import Licence
 from lswc.reading.main_text.paragraphs import Text, blocks_of_lines, read
 from lswc.safety.content_types import Kind as PageKind
 from lswc.safety.content_types import is_xhtml
@@ -83,7 +84,7 @@ class Extracted(msgspec.Struct, frozen=True):
     paragraphs: list[Paragraph] = []
     letters: dict[str, int] = {}
     page_kind: str | None = None
-    licence: str | None = None
+    licence: Licence | None = None
     quality: float | None = None
     is_cut: bool = False
     machine_translated: str | None = None

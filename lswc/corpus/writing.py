@@ -19,6 +19,7 @@ import pyarrow as pa
 from lswc.archive.run_settings import language_of, opt_out_of, settings_of_all
 from lswc.corpus import card, parts, quality
 from lswc.corpus.documents import COPY, Documents
+from lswc.corpus.generated_sites import GENERATED, GeneratedSites, Verdict
 from lswc.corpus.minhash import Clusters, runs
 from lswc.corpus.other_corpora import Others
 from lswc.corpus.removal import NAME, Removal, entries_of
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
     from lswc.corpus.parts import Part
     from lswc.corpus.versions import Versions
 
-OPTED_OUT, REMOVED, DUPLICATE = "opted out", "removed", "duplicate"
+OPTED_OUT, REMOVED, DUPLICATE, MADE = "opted out", "removed", "duplicate", "generated"
 """Why a page has no row, besides those of documents.py: it, or what it is a copy of, must not be
-mined; it was to be removed; it is filtered as a duplicate. One that a measure of quality filters
-has that measure's name. versions.py says why a version has none."""
+mined; it was to be removed; it is filtered as a duplicate; machines wrote its site. One that a
+measure of quality filters has that measure's name. versions.py says why a version has none."""
 
 FILTERS = ("fineweb2",)
 """What may be left out of a corpus: duplicates and texts that fail, as FineWeb-2 does."""
@@ -57,7 +58,8 @@ class Choices:
     ``lang`` is the language's tag, if the crawl has several. ``without`` are URLs and hosts to
     remove, besides those that were to be removed from a corpus that is there. ``against`` are
     folders of other corpora; what they have is a duplicate. ``filter`` is one of FILTERS, or "".
-    ``versions`` is one of VERSIONS. With ``mask`` personal data is masked.
+    ``versions`` is one of VERSIONS. With ``mask`` personal data is masked. Pages of sites that
+    machines wrote are marked; with ``drop_generated`` they are left out.
     """
 
     lang: str = ""
@@ -68,6 +70,7 @@ class Choices:
     formats: Sequence[str] = FORMATS[:2]
     versions: str = LATEST
     mask: bool = False
+    drop_generated: bool = False
 
 
 @dataclass
@@ -77,8 +80,9 @@ class Counts:
     Each that was ``read`` is a row, or left out for one reason. ``opt_outs`` are what those said
     that opted out; a page may say several, and a copy is COPY. ``duplicates`` are the rows of
     "exact" and "near" ones, ``machine_translated`` those that say so, ``personal_data`` those that
-    have some, by its kinds. ``letters`` are those of the
-    pages by kinds of blocks, in the language or not. ``unreadable`` are records, and weren't read.
+    have some, by its kinds, ``generated`` those of sites that machines wrote. ``letters`` are those
+    of the pages by kinds of blocks, in the language or not. ``unreadable`` are records, and weren't
+    read.
     """
 
     read: int = 0
@@ -90,6 +94,7 @@ class Counts:
     machine_translated: int = 0
     unreadable: int = 0
     personal_data: Counter[str] = field(default_factory=Counter)
+    generated: int = 0
 
     def add(self, more: Counts) -> None:
         """Add those of other pages."""
@@ -102,13 +107,14 @@ class Counts:
         self.machine_translated += more.machine_translated
         self.personal_data += more.personal_data
         self.unreadable += more.unreadable
+        self.generated += more.generated
 
 
 class Written(NamedTuple):
     """What became of the pages of a crawl, and of each host's; of no host if none is known: "".
 
     ``files`` are those of the corpus. ``without`` has the pages that each entry of a removal took,
-    ``limits`` those of quality.
+    ``limits`` those of quality, ``generated_sites`` the sites that machines wrote.
     """
 
     total: Counts
@@ -116,6 +122,7 @@ class Written(NamedTuple):
     files: list[File]
     without: dict[str, int]
     limits: dict[str, float]
+    generated_sites: dict[str, Verdict]
 
 
 def write(
@@ -150,10 +157,9 @@ def write(
                 with Compared(scratch) as compared:
                     compared.read(pages, others, say)
                     with whole_folder(out) as folder:
-                        rows = compared.rows(pages.hosts, choices.filter, others, say)
+                        rows = compared.rows(pages.hosts, choices, others, say)
                         files = write_shards(rows, folder, choices.formats)
-                        limits = compared.limits
-                        written = _counted(pages, files, removal.counts(), limits)
+                        written = _counted(pages, files, removal.counts(), compared)
                         _describe(written, folder, removal, target.code, choices.versions)
             remove_others(out, files)
             shutil.rmtree(made)
@@ -227,6 +233,7 @@ class Compared:
         self._clusters = Clusters(self._bands)
         self._values = {name: array("f") for name in (*quality.MEASURES, quality.SCORE)}
         self._before = 0
+        self.sites = GeneratedSites()
         self.limits: dict[str, float] = {}
 
     def __enter__(self) -> Compared:
@@ -246,6 +253,7 @@ class Compared:
                     found = runs(row["text"], row["language_script"])
                     self._clusters.add(row["text"], found)
                     row |= quality.measure(row["text"], row["language_script"], found)
+                    self.sites.add(host_of(row["url"]), row)
                 else:
                     self._clusters.add_copy(self._before + of)
                 for name, values in self._values.items():
@@ -260,7 +268,7 @@ class Compared:
         return self._clusters.number - self._before
 
     def rows(
-        self, hosts: Mapping[str, Counts], chosen: str, others: Others, say: Say
+        self, hosts: Mapping[str, Counts], choices: Choices, others: Others, say: Say
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows with their clusters and what they fail; count what is filtered."""
         found = self._clusters.find()
@@ -271,13 +279,14 @@ class Compared:
         for number, row in enumerate(self._lines()):
             self._join(row, number, found, names)
             counts = hosts[host_of(row["url"])]
-            reason = _filtered(row) if chosen else ""
+            reason = _filtered(row, choices)
             if reason:
                 counts.left_out[reason] += 1
                 continue
             counts.rows += 1
             counts.machine_translated += row["machine_translated"] is not None
             counts.personal_data.update({one["kind"] for one in row["personal_data"]})
+            counts.generated += _is_generated(row)
             if row["duplicate"]:
                 counts.duplicates[row["duplicate"]] += 1
             yield row
@@ -301,17 +310,27 @@ class Compared:
             row["duplicate_of"] = names[first][1]
         row["cluster_id"] = names[first][0] if size > 1 else row["id"]
         row["minhash_cluster_size"] = size
+        if verdict := self.sites.verdict(host_of(row["url"])):
+            row["generated"], row["generated_signs"] = verdict
         row["fails"] = quality.fails(row, self.limits) if row["letters"] is not None else []
         row["date"] = datetime.fromisoformat(row["date"]) if row["date"] else None
 
 
-def _filtered(row: Mapping[str, Any]) -> str:
+def _is_generated(row: Mapping[str, Any]) -> bool:
+    return (row["generated"] or 0.0) >= GENERATED
+
+
+def _filtered(row: Mapping[str, Any], choices: Choices) -> str:
     """Return why a row is filtered, "" if it isn't."""
+    if choices.drop_generated and _is_generated(row):
+        return MADE
+    if not choices.filter:
+        return ""
     return DUPLICATE if row["duplicate"] else next(iter(row["fails"]), "")
 
 
 def _counted(
-    pages: Pages, files: list[File], without: dict[str, int], limits: dict[str, float]
+    pages: Pages, files: list[File], without: dict[str, int], compared: Compared
 ) -> Written:
     """Return the counts of the hosts, and their sum."""
     for host, number in pages.unreadable.items():
@@ -320,7 +339,7 @@ def _counted(
     total = Counts()
     for counts in pages.hosts.values():
         total.add(counts)
-    return Written(total, pages.hosts, files, without, limits)
+    return Written(total, pages.hosts, files, without, compared.limits, compared.sites.generated())
 
 
 def _describe(
@@ -332,6 +351,7 @@ def _describe(
         "versions": versions,
         "without": written.without,
         "limits": written.limits,
+        "generated_sites": {home: one._asdict() for home, one in written.generated_sites.items()},
         "files": written.files,
         "hosts": {host: vars(counts) for host, counts in written.hosts.items()},
     }

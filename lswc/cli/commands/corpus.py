@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from heapq import nlargest
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Mapping
 
-    from lswc.corpus.writing import Counts
+    from lswc.corpus.writing import Counts, Written
 
 
 _LEFT_OUT = {
@@ -32,8 +33,10 @@ _LEFT_OUT = {
     "duplicate": "others have their text",
     "older version": "a later version is there",
     "unchanged": "visited again, with the same text",
+    "generated": "machines wrote their sites",
     "nothing new": "they have no paragraph that the version before hadn't",
 }
+_GENERATED = "keep", "drop"
 _FORMATS = {
     "jsonl": "jsonl.zst", "parquet": "parquet", "text": "txt.zst", "prevertical": "prevert.zst",
     "markdown": "md.jsonl.zst",
@@ -58,6 +61,11 @@ class Command(UserCommand):
             Path,
         ),
         option("--only-language", "leave out paragraphs in other languages, and code", False),
+        option(
+            "--generated",
+            "pages of sites that machines wrote: keep, marked, or drop (default: keep)",
+            "keep",
+        ),
         option(
             "--mask",
             "write [email], [phone] and [identity] in place of mail addresses, telephone numbers "
@@ -104,6 +112,7 @@ class Command(UserCommand):
             [_FORMATS[name] for name in dict.fromkeys(formats)],
             _known(opts.versions, VERSIONS),
             opts.mask,
+            _known(opts.generated, _GENERATED) == "drop",
         )
         with working() as say:
             written = write(crawls, out, choices, say)
@@ -121,7 +130,7 @@ class Command(UserCommand):
                     print(f"  {many:,} by {said}")
         for entry, many in written.without.items():
             print(f"without {entry}: {numbered(many, 'page')}")
-        _print_marks(total)
+        _print_marks(written)
         if total.letters:
             print(f"letters by kind: {_shares(total.letters)}")
         if total.unreadable:
@@ -130,9 +139,12 @@ class Command(UserCommand):
             _print_hosts(written.hosts, out)
 
 
-def _print_marks(total: Counts) -> None:
+def _print_marks(written: Written) -> None:
+    total = written.total
     if total.machine_translated:
         print(f"{total.machine_translated:,} say that they were machine-translated")
+    for home, (score, signs) in islice(written.generated_sites.items(), ROWS_OF_A_GROUP):
+        print(f"machines wrote {home}, by its texts ({score:.2f}): {', '.join(signs)}")
     for kind, number in total.personal_data.most_common():
         print(f"{number:,} have personal data: {kind}")
 

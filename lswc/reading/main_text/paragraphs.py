@@ -18,7 +18,7 @@ from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
 from lswc.reading.main_text.cards import keep_cards
 from lswc.reading.main_text.characters import exact
-from lswc.reading.main_text.licences import licence_of
+from lswc.reading.main_text.licences import Licence, licence_of
 from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
 from lswc.reading.main_text.page_kinds import PageKind, kind_of, signs_of
@@ -75,7 +75,7 @@ class Text(NamedTuple):
 
     title: str
     blocks: list[Block]
-    licence: str | None
+    licence: Licence | None
     quality: float | None = None
     is_cut: bool = False
     page_kind: PageKind | None = None
@@ -104,8 +104,8 @@ def read_markup(markup: bytes, url: str) -> Text:
     tree = LexborHTMLParser(markup)
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
-    licence = licence_of(tree, url)
     linked_data = [node.text() for node in tree.css(_LINKED_DATA)[:SCRIPTS]]
+    licence = licence_of(tree, url, linked_data)
     signs = signs_of(markup, tree, url, linked_data)
     for node in tree.css(",".join(_SKIPPED)):
         node.decompose()
