@@ -134,8 +134,8 @@ class GeneratedSites:
             "phrases of generators": _ramp((found.phrases - 1) / pages, 0.01, 0.05) * 0.9,
             "machine translation": _ramp(found.translated / pages, 0.2, 0.6) * 0.9,
             "same sentences": _ramp(mean(later), 0.3, 0.7) * 0.8,
-            "same length": _ramp(0.4 - spread, 0.0, 0.3) * 0.3,
-            "same structure": _ramp(max(found.structures.values()) / pages, 0.4, 0.9) * 0.3,
+            "same length": _ramp(0.4 - spread, 0.0, 0.3) * 0.2,
+            "same structure": _ramp(max(found.structures.values()) / pages, 0.4, 0.9) * 0.2,
         }
         rest = 1.0
         for strength in signs.values():
