@@ -30,6 +30,7 @@ from lswc.errors import writing
 from lswc.files import partial_folder, whole_folder
 from lswc.progress import Say, silent
 from lswc.reading.opt_outs import RECORDING, forbids_mining, reasons
+from lswc.urls import site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,10 +41,13 @@ if TYPE_CHECKING:
     from lswc.corpus.parts import Part
     from lswc.corpus.versions import Versions
 
-OPTED_OUT, REMOVED, DUPLICATE, MADE = "opted out", "removed", "duplicate", "generated"
+OPTED_OUT, REMOVED, DUPLICATE, MADE, BEYOND = (
+    "opted out", "removed", "duplicate", "generated", "beyond",
+)  # fmt: skip
 """Why a page has no row, besides those of documents.py: it, or what it is a copy of, must not be
-mined; it was to be removed; it is filtered as a duplicate; machines wrote its site. One that a
-measure of quality filters has that measure's name. versions.py says why a version has none."""
+mined; it was to be removed; it is filtered as a duplicate; machines wrote its site; its site has
+as many as were asked for. One that a measure of quality filters has that measure's name.
+versions.py says why a version has none."""
 
 FILTERS = ("fineweb2",)
 """What may be left out of a corpus: duplicates and texts that fail, as FineWeb-2 does."""
@@ -59,7 +63,8 @@ class Choices:
     remove, besides those that were to be removed from a corpus that is there. ``against`` are
     folders of other corpora; what they have is a duplicate. ``filter`` is one of FILTERS, or "".
     ``versions`` is one of VERSIONS. With ``mask`` personal data is masked. Pages of sites that
-    machines wrote are marked; with ``drop_generated`` they are left out.
+    machines wrote are marked; with ``drop_generated`` they are left out. Of a site, a registered
+    domain, so many pages are taken that are no duplicates, 0: all.
     """
 
     lang: str = ""
@@ -71,6 +76,7 @@ class Choices:
     versions: str = LATEST
     mask: bool = False
     drop_generated: bool = False
+    most_of_site: int = 0
 
 
 @dataclass
@@ -275,11 +281,12 @@ class Compared:
         firsts = found.first[self._before :] == np.arange(self._before, self._clusters.number)
         values = {name: np.asarray(one)[firsts] for name, one in self._values.items()}
         self.limits.update(quality.limits(values))
+        taken = Counter[str]()
         names = others.named({int(n) for n in found.first[self._before :] if n < self._before})
         for number, row in enumerate(self._lines()):
             self._join(row, number, found, names)
             counts = hosts[host_of(row["url"])]
-            reason = _filtered(row, choices)
+            reason = _filtered(row, choices) or _beyond(row, taken, choices.most_of_site)
             if reason:
                 counts.left_out[reason] += 1
                 continue
@@ -314,6 +321,17 @@ class Compared:
             row["generated"], row["generated_signs"] = verdict
         row["fails"] = quality.fails(row, self.limits) if row["letters"] is not None else []
         row["date"] = datetime.fromisoformat(row["date"]) if row["date"] else None
+
+
+def _beyond(row: Mapping[str, Any], taken: Counter[str], most: int) -> str:
+    """Return why a row of a site is left out of which so many are taken, "" if it isn't."""
+    if not most:
+        return ""
+    home = site(host_of(row["url"]))
+    if taken[home] >= most:
+        return BEYOND
+    taken[home] += not row["duplicate"]
+    return ""
 
 
 def _is_generated(row: Mapping[str, Any]) -> bool:

@@ -202,6 +202,8 @@ def test_a_corpus(
     assert run("corpus", "crawl", "--mask", "--generated", "drop") == 0
     assert asked[2].mask
     assert asked[2].drop_generated
+    assert run("corpus", "crawl", "--most-of-site", "-1") == 2
+    assert "--most-of-site must be 0 or more, not -1" in capsys.readouterr().err
     for wrong in (("--format", "xls"), ("--filter", "best"), ("--generated", "last")):
         assert run("corpus", "crawl", *wrong) == 2
         assert f"there is no '{wrong[1]}': " in capsys.readouterr().err

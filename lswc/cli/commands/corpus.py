@@ -33,6 +33,7 @@ _LEFT_OUT = {
     "duplicate": "others have their text",
     "older version": "a later version is there",
     "unchanged": "visited again, with the same text",
+    "beyond": "their sites have as many as were asked for",
     "generated": "machines wrote their sites",
     "nothing new": "they have no paragraph that the version before hadn't",
 }
@@ -66,6 +67,7 @@ class Command(UserCommand):
             "pages of sites that machines wrote: keep, marked, or drop (default: keep)",
             "keep",
         ),
+        option("--most-of-site", "pages to take of each registered domain (default: 0, all)", 0),
         option(
             "--mask",
             "write [email], [phone] and [identity] in place of mail addresses, telephone numbers "
@@ -113,6 +115,7 @@ class Command(UserCommand):
             _known(opts.versions, VERSIONS),
             opts.mask,
             _known(opts.generated, _GENERATED) == "drop",
+            _number(opts.most_of_site, "--most-of-site"),
         )
         with working() as say:
             written = write(crawls, out, choices, say)
@@ -147,6 +150,12 @@ def _print_marks(written: Written) -> None:
         print(f"machines wrote {home}, by its texts ({score:.2f}): {', '.join(signs)}")
     for kind, number in total.personal_data.most_common():
         print(f"{number:,} have personal data: {kind}")
+
+
+def _number(value: int, name: str) -> int:
+    if value < 0:
+        raise ConfigError(f"{name} must be 0 or more, not {value}")
+    return value
 
 
 def _known(name: str, names: tuple[str, ...]) -> str:
