@@ -78,6 +78,8 @@ class GeneratedSites:
         """Take notice of a row with text."""
         home = site(host)
         found = self._sites.setdefault(home, _Site())
+        if len(found.letters) >= _MOST_PAGES:
+            return
         prose = [
             row["text"][one["start"] : one["end"]]
             for one in row["segments"]
@@ -86,7 +88,7 @@ class GeneratedSites:
         prose = [text for text in prose if weight(text) >= LONG]
         said = "\n".join(prose)
         letters = weight(said)
-        if letters < _PROSE or len(found.letters) >= _MOST_PAGES:
+        if letters < _PROSE:
             return
         if self._seen.holds(value := simhash(said)):
             return  # a version of another page
