@@ -19,7 +19,7 @@ from lswc.errors import ConfigError
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "parquet": ("pyarrow",),
-    "corpus": ("pyarrow", "myanmar"),
+    "corpus": ("pyarrow", "myanmar", "phonenumbers", "stdnum"),
     "seeds": ("pyarrow", "duckdb"),
     "lab": (
         "pyarrow", "duckdb", "numba", "matplotlib", "PIL", "maxminddb", "langdetect", "pythainlp",

@@ -162,6 +162,7 @@ def test_requirements_are_those_of_all_groups() -> None:
     assert extras["all"] == [f"lswc[{','.join(GROUPS)}]"]
     distributions = {
         "PIL": "pillow", "myanmar": "python-myanmar", "prometheus_client": "prometheus-client",
+        "stdnum": "python-stdnum",
         "re2": "google-re2",
     }  # fmt: skip
     for group, libraries in GROUPS.items():

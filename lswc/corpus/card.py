@@ -74,6 +74,8 @@ def _body(name: str, about: Mapping[str, Any]) -> list[str]:
         *(f"| {kind} duplicates, marked | {n:,} |" for kind, n in about["duplicates"].items()),
         f"| that say they were machine-translated, marked | {about['machine_translated']:,} |",
         f"| scanned pages of PDFs{_read_by(about)} | {about['scanned_pages']:,} |",
+        f"| of sites that machines wrote, marked | {about['generated']:,} |",
+        *(f"| with personal data: {kind} | {n:,} |" for kind, n in about["personal_data"].items()),
         *(f"| left out: {reason} | {n:,} |" for reason, n in about["left_out"].items()),
         "",
         "| letters of the pages read, by kind of block | share |",

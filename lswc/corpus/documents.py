@@ -10,6 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from fontTools import unicodedata
 
+from lswc.corpus.personal_data import PersonalData, masked
 from lswc.corpus.repetition import Repetition
 from lswc.corpus.schema import SCHEMA
 from lswc.corpus.stored_pages import host_of
@@ -35,12 +36,14 @@ class Documents:
     """Makes rows of SCHEMA, in the order of the archive; what compares all of them is added later.
 
     ``letters`` counts those that were read, by the kinds of their blocks. With ``only_language``
-    the paragraphs in other languages are left out, and code is. ``numbers`` are those of the rows
+    the paragraphs in other languages are left out, and code is. With ``mask`` the names of its
+    kinds stand in the place of personal data. ``numbers`` are those of the rows
     by the hashes of their URLs and digests.
     """
 
-    def __init__(self, target: str, only_language: bool = False) -> None:
+    def __init__(self, target: str, only_language: bool = False, mask: bool = False) -> None:
         self._target = target
+        self._personal = PersonalData(language(target)) if mask else None
         self._scripts = [unicodedata.script_code(name) for name in language(target).scripts]
         self._only_language = only_language
         self._repetition = Repetition()
@@ -93,6 +96,10 @@ class Documents:
         told = self._without_repeated(found, self._repetition.of(host, texts))
         wanted = [one for one in told if one.is_wanted]
         kept = wanted if self._only_language else told
+        title = found.title
+        if self._personal is not None:
+            kept = [_masked(one) for one in kept]
+            title, _ = masked(title, self._personal.find(title))
         text = "\n".join(one.text for one in kept)
         value = simhash(text) if wanted else 0
         # Copies and versions of a page aren't many pages with its paragraphs.
@@ -106,11 +113,14 @@ class Documents:
             "language_script": script_of("".join(one.text for one in wanted), self._scripts),
             **_languages(kept, self._target),
             "segments": _segments(kept),
-            "title": found.title,
+            "personal_data": _personal(kept),
+            "title": title,
             "left_out": len(told) - len(kept),
             "converted": next((one.converted for one in wanted if one.converted), None),
             "machine_translated": found.machine_translated,
-            "licence": found.licence,
+            "page_kind": found.page_kind,
+            "licence": found.licence and found.licence.url,
+            "licence_stood": found.licence and found.licence.stood,
             "text_quality": found.quality,
             "scanned_pages": found.scanned,
             "is_cut": found.is_cut,
@@ -133,14 +143,30 @@ class Documents:
 
 
 def _segments(kept: list[Paragraph]) -> list[dict[str, Any]]:
-    """Return where each paragraph is in the text, its kind and its language."""
+    """Return where each paragraph is in the text, and what it is."""
     segments, start = [], 0
     for one in kept:
         end = start + len(one.text)
         language = three_letters(one.language) if one.language else None
-        segments.append({"start": start, "end": end, "kind": one.kind, "language": language})
+        about = {"kind": one.kind, "language": language, "level": one.level, "mark": one.mark}
+        segments.append({"start": start, "end": end, **about})
         start = end + 1
     return segments
+
+
+def _masked(one: Paragraph) -> Paragraph:
+    text, places = masked(one.text, one.personal)
+    return one._replace(text=text, personal=places)
+
+
+def _personal(kept: list[Paragraph]) -> list[dict[str, Any]]:
+    """Return where personal data is in the text, and of what kind."""
+    found, start = [], 0
+    for one in kept:
+        for begin, end, kind in one.personal:
+            found.append({"start": start + begin, "end": start + end, "kind": kind})
+        start += len(one.text) + 1
+    return found
 
 
 def _languages(kept: list[Paragraph], target: str) -> dict[str, Any]:
@@ -190,5 +216,7 @@ _EMPTY: dict[str, Any] = dict.fromkeys(SCHEMA.names) | {
     "text": "",
     "top_langs": [],
     "segments": [],
+    "personal_data": [],
+    "generated_signs": [],
     "left_out": 0,
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from myanmar.converter import convert
 
+from lswc.corpus.personal_data import Personal, PersonalData
 from lswc.corpus.programs import Programs
 from lswc.corpus.stored_pages import PAGE_BYTES, Stored
 from lswc.language import vietnamese_fonts
@@ -23,6 +24,7 @@ from lswc.reading.documents.text import Text as Document
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.blocks import Kind
 from lswc.reading.main_text.characters import exact
+from lswc.reading.main_text.licences import Licence
 from lswc.reading.main_text.paragraphs import Text, blocks_of_lines, read
 from lswc.safety.content_types import Kind as PageKind
 from lswc.safety.content_types import is_xhtml
@@ -58,8 +60,9 @@ def _as_font_wants(body: bytes, text: str) -> str:
 class Paragraph(NamedTuple):
     """A paragraph in Unicode; ``converted`` names the encoding that it was written in.
 
-    ``score`` says how sure its language is, from 0 to 1. ``is_wanted`` says that it is in the
-    corpus's language and variant.
+    ``score`` says how sure its language is, from 0 to 1. ``level`` is that of a heading or an item
+    of a list, ``mark`` what begins an item or a table (``blocks.Block``). ``is_wanted`` says that
+    it is in the corpus's language and variant. ``personal`` is where personal data is.
     """
 
     text: str
@@ -67,7 +70,10 @@ class Paragraph(NamedTuple):
     converted: str | None
     score: float = 0.0
     kind: Kind = "text"
+    level: int | None = None
+    mark: str | None = None
     is_wanted: bool = False
+    personal: tuple[Personal, ...] = ()
 
 
 class Extracted(msgspec.Struct, frozen=True):
@@ -82,7 +88,8 @@ class Extracted(msgspec.Struct, frozen=True):
     title: str = ""
     paragraphs: list[Paragraph] = []
     letters: dict[str, int] = {}
-    licence: str | None = None
+    page_kind: str | None = None
+    licence: Licence | None = None
     quality: float | None = None
     is_cut: bool = False
     machine_translated: str | None = None
@@ -103,6 +110,7 @@ class Extractor:
         self._target = target.code
         self._variant = target.variant.tag if target.variant else ""
         self._fonts = Fonts(target.code, target.fonts)
+        self._personal = PersonalData(target)
         self._remembered = lru_cache(_REMEMBERED)(self._paragraph)
 
     def read(self, page: Stored) -> Extracted:
@@ -119,9 +127,13 @@ class Extractor:
             page._replace(body=None),
             title=title.text if title.language == self._target else exact(found.title),
             paragraphs=[
-                self.paragraph(b.text, font)._replace(kind=b.kind) for b in found.paragraphs
+                self.paragraph(b.text, font)._replace(
+                    kind=b.kind, level=b.level or b.depth or None, mark=b.mark
+                )
+                for b in found.paragraphs
             ],
             letters=letters,
+            page_kind=found.page_kind,
             licence=found.licence,
             quality=found.quality,
             is_cut=found.is_cut,
@@ -175,7 +187,9 @@ class Extractor:
     def _paragraph(self, text: str, font: str) -> Paragraph:
         told = self._told(text, font)
         is_wanted = told.language == self._target and self._may_be_variant(told)
-        return told._replace(text=exact(told.text), is_wanted=is_wanted)
+        written = exact(told.text)
+        personal = self._personal.find(written)
+        return told._replace(text=written, is_wanted=is_wanted, personal=personal)
 
     def _told(self, text: str, likely: str) -> Paragraph:
         if own := self._font(text, likely):

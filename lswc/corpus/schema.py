@@ -10,8 +10,16 @@ import pyarrow as pa
 from lswc.corpus.quality import MEASURES
 
 SEGMENT = pa.struct(
-    [("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string()), ("language", pa.string())]
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("kind", pa.string()),
+        ("language", pa.string()),
+        ("level", pa.int32()),
+        ("mark", pa.string()),
+    ]
 )
+PERSONAL = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 SHARE = pa.struct([("language", pa.string()), ("share", pa.float64())])
 
 SCHEMA = pa.schema(
@@ -26,19 +34,24 @@ SCHEMA = pa.schema(
         ("target_share", pa.float64()),
         ("top_langs", pa.list_(SHARE)),
         ("segments", pa.list_(SEGMENT)),
+        ("personal_data", pa.list_(PERSONAL)),
         ("file", pa.string()),
         ("offset", pa.int64()),
         ("length", pa.int64()),
         ("digest", pa.string()),
         ("title", pa.string()),
         ("kind", pa.string()),
+        ("page_kind", pa.string()),
         ("licence", pa.string()),
+        ("licence_stood", pa.string()),
         ("opt_outs", pa.list_(pa.string())),
         ("encoding", pa.string()),
         ("converted", pa.string()),
         ("text_quality", pa.float64()),
         ("scanned_pages", pa.int32()),
         ("machine_translated", pa.string()),
+        ("generated", pa.float64()),
+        ("generated_signs", pa.list_(pa.string())),
         ("duplicate", pa.string()),
         ("duplicate_of", pa.string()),
         ("cluster_id", pa.string()),

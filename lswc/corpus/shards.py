@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lswc.corpus import markdown
 from lswc.corpus.schema import SCHEMA
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ ROWS = 1000
 SIZE = 1_000_000_000
 """Bytes of JSON Lines, before they are compressed, after which another shard begins."""
 
-FORMATS = ("jsonl.zst", "parquet", "txt.zst", "prevert.zst")
+FORMATS = ("jsonl.zst", "parquet", "txt.zst", "prevert.zst", "md.jsonl.zst")
 """What files of each format end as. Plain text has a blank line after each document; prevertical,
-for Sketch Engine's tools, an element for each document and paragraph. Neither has duplicates."""
+for Sketch Engine's tools, an element for each document and paragraph. Markdown is the ``text`` of
+lines of JSON, since it has blank lines itself. None of the three has duplicates."""
 
 _ATTRIBUTES = ("id", "url", "title", "date", "language", "language_script", "licence")
 
@@ -141,6 +143,16 @@ class _Prevertical(_Writer):
             self._write("\n".join(_elements(row)).encode("utf-8", "replace"))
 
 
+class _Markdown(_Writer):
+    """Writes texts as Markdown, each once, in lines of JSON."""
+
+    def add(self, row: dict[str, Any], line: bytes) -> None:
+        if not row["duplicate"]:
+            about = {name: row[name] for name in _ATTRIBUTES} | {"text": markdown.of(row)}
+            said = json.dumps(about, ensure_ascii=False, default=_iso)
+            self._write(f"{said}\n".encode("utf-8", "replace"))
+
+
 def _elements(row: dict[str, Any]) -> Iterable[str]:
     said = ((name, row[name]) for name in _ATTRIBUTES)
     about = [(name, _iso(one) if name == "date" else one) for name, one in said if one]
@@ -157,7 +169,7 @@ def _elements(row: dict[str, Any]) -> Iterable[str]:
 
 
 _WRITERS: dict[str, type[_Writer]] = dict(
-    zip(FORMATS, (_Writer, _Table, _Plain, _Prevertical), strict=True)
+    zip(FORMATS, (_Writer, _Table, _Plain, _Prevertical, _Markdown), strict=True)
 )
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 from lswc.archive.run_settings import language_of, opt_out_of, settings_of_all
 from lswc.corpus import card, parts, programs, quality
 from lswc.corpus.documents import COPY, Documents
+from lswc.corpus.generated_sites import GENERATED, GeneratedSites, Verdict
 from lswc.corpus.minhash import Clusters, runs
 from lswc.corpus.other_corpora import Others
 from lswc.corpus.removal import NAME, Removal, entries_of
@@ -29,6 +30,7 @@ from lswc.errors import writing
 from lswc.files import partial_folder, whole_folder
 from lswc.progress import Say, silent
 from lswc.reading.opt_outs import RECORDING, forbids_mining, reasons
+from lswc.urls import site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,10 +41,13 @@ if TYPE_CHECKING:
     from lswc.corpus.parts import Part
     from lswc.corpus.versions import Versions
 
-OPTED_OUT, REMOVED, DUPLICATE = "opted out", "removed", "duplicate"
+OPTED_OUT, REMOVED, DUPLICATE, MADE, BEYOND = (
+    "opted out", "removed", "duplicate", "generated", "beyond",
+)  # fmt: skip
 """Why a page has no row, besides those of documents.py: it, or what it is a copy of, must not be
-mined; it was to be removed; it is filtered as a duplicate. One that a measure of quality filters
-has that measure's name. versions.py says why a version has none."""
+mined; it was to be removed; it is filtered as a duplicate; machines wrote its site; its site has
+as many as were asked for. One that a measure of quality filters has that measure's name.
+versions.py says why a version has none."""
 
 FILTERS = ("fineweb2",)
 """What may be left out of a corpus: duplicates and texts that fail, as FineWeb-2 does."""
@@ -57,7 +62,10 @@ class Choices:
     ``lang`` is the language's tag, if the crawl has several. ``without`` are URLs and hosts to
     remove, besides those that were to be removed from a corpus that is there. ``against`` are
     folders of other corpora; what they have is a duplicate. ``filter`` is one of FILTERS, or "".
-    ``versions`` is one of VERSIONS. ``programs`` are of ``lswc.corpus.programs.PROGRAMS``.
+    ``versions`` is one of VERSIONS. ``programs`` are of ``lswc.corpus.programs.PROGRAMS``. With
+    ``mask`` personal data is masked. Pages of sites that machines wrote are marked; with
+    ``drop_generated`` they are left out. Of a site, a registered domain, so many pages are taken
+    that are no duplicates, 0: all.
     """
 
     lang: str = ""
@@ -68,6 +76,9 @@ class Choices:
     formats: Sequence[str] = FORMATS[:2]
     versions: str = LATEST
     programs: Sequence[str] = ()
+    mask: bool = False
+    drop_generated: bool = False
+    most_of_site: int = 0
 
 
 @dataclass
@@ -76,9 +87,10 @@ class Counts:
 
     Each that was ``read`` is a row, or left out for one reason. ``opt_outs`` are what those said
     that opted out; a page may say several, and a copy is COPY. ``duplicates`` are the rows of
-    "exact" and "near" ones, ``machine_translated`` those that say so. ``letters`` are those of the
-    pages by kinds of blocks, in the language or not. ``scanned_pages`` are pages of PDFs that are
-    pictures. ``unreadable`` are records, and weren't read.
+    "exact" and "near" ones, ``machine_translated`` those that say so, ``personal_data`` those that
+    have some, by its kinds, ``generated`` those of sites that machines wrote. ``letters`` are those
+    of the pages by kinds of blocks, in the language or not. ``scanned_pages`` are pages of PDFs
+    that are pictures. ``unreadable`` are records, and weren't read.
     """
 
     read: int = 0
@@ -90,6 +102,8 @@ class Counts:
     machine_translated: int = 0
     scanned_pages: int = 0
     unreadable: int = 0
+    personal_data: Counter[str] = field(default_factory=Counter)
+    generated: int = 0
 
     def add(self, more: Counts) -> None:
         """Add those of other pages."""
@@ -101,14 +115,16 @@ class Counts:
         self.letters += more.letters
         self.machine_translated += more.machine_translated
         self.scanned_pages += more.scanned_pages
+        self.personal_data += more.personal_data
         self.unreadable += more.unreadable
+        self.generated += more.generated
 
 
 class Written(NamedTuple):
     """What became of the pages of a crawl, and of each host's; of no host if none is known: "".
 
     ``files`` are those of the corpus. ``without`` has the pages that each entry of a removal took,
-    ``limits`` those of quality.
+    ``limits`` those of quality, ``generated_sites`` the sites that machines wrote.
     """
 
     total: Counts
@@ -116,6 +132,7 @@ class Written(NamedTuple):
     files: list[File]
     without: dict[str, int]
     limits: dict[str, float]
+    generated_sites: dict[str, Verdict]
 
 
 def write(
@@ -146,15 +163,14 @@ def write(
                 partial_folder(out) as scratch,
                 closing(parts.versions_of(every, choices.versions)) as versions,
             ):
-                documents = Documents(target.code, choices.only_language)
+                documents = Documents(target.code, choices.only_language, choices.mask)
                 pages = Pages(every, removal, skips, documents, versions)
                 with Compared(scratch) as compared:
                     compared.read(pages, others, say)
                     with whole_folder(out) as folder:
-                        rows = compared.rows(pages.hosts, choices.filter, others, say)
+                        rows = compared.rows(pages.hosts, choices, others, say)
                         files = write_shards(rows, folder, choices.formats)
-                        limits = compared.limits
-                        written = _counted(pages, files, removal.counts(), limits)
+                        written = _counted(pages, files, removal.counts(), compared)
                         _describe(written, folder, removal, target.code, choices)
             remove_others(out, files)
             shutil.rmtree(made)
@@ -229,6 +245,7 @@ class Compared:
         self._clusters = Clusters(self._bands)
         self._values = {name: array("f") for name in (*quality.MEASURES, quality.SCORE)}
         self._before = 0
+        self.sites = GeneratedSites()
         self.limits: dict[str, float] = {}
 
     def __enter__(self) -> Compared:
@@ -248,6 +265,7 @@ class Compared:
                     found = runs(row["text"], row["language_script"])
                     self._clusters.add(row["text"], found)
                     row |= quality.measure(row["text"], row["language_script"], found)
+                    self.sites.add(host_of(row["url"]), row)
                 else:
                     self._clusters.add_copy(self._before + of)
                 for name, values in self._values.items():
@@ -262,23 +280,26 @@ class Compared:
         return self._clusters.number - self._before
 
     def rows(
-        self, hosts: Mapping[str, Counts], chosen: str, others: Others, say: Say
+        self, hosts: Mapping[str, Counts], choices: Choices, others: Others, say: Say
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows with their clusters and what they fail; count what is filtered."""
         found = self._clusters.find()
         firsts = found.first[self._before :] == np.arange(self._before, self._clusters.number)
         values = {name: np.asarray(one)[firsts] for name, one in self._values.items()}
         self.limits.update(quality.limits(values))
+        taken = Counter[str]()
         names = others.named({int(n) for n in found.first[self._before :] if n < self._before})
         for number, row in enumerate(self._lines()):
             self._join(row, number, found, names)
             counts = hosts[host_of(row["url"])]
-            reason = _filtered(row) if chosen else ""
+            reason = _filtered(row, choices) or _beyond(row, taken, choices.most_of_site)
             if reason:
                 counts.left_out[reason] += 1
                 continue
             counts.rows += 1
             counts.machine_translated += row["machine_translated"] is not None
+            counts.personal_data.update({one["kind"] for one in row["personal_data"]})
+            counts.generated += _is_generated(row)
             if row["duplicate"]:
                 counts.duplicates[row["duplicate"]] += 1
             yield row
@@ -302,17 +323,38 @@ class Compared:
             row["duplicate_of"] = names[first][1]
         row["cluster_id"] = names[first][0] if size > 1 else row["id"]
         row["minhash_cluster_size"] = size
+        if verdict := self.sites.verdict(host_of(row["url"])):
+            row["generated"], row["generated_signs"] = verdict
         row["fails"] = quality.fails(row, self.limits) if row["letters"] is not None else []
         row["date"] = datetime.fromisoformat(row["date"]) if row["date"] else None
 
 
-def _filtered(row: Mapping[str, Any]) -> str:
+def _beyond(row: Mapping[str, Any], taken: Counter[str], most: int) -> str:
+    """Return why a row of a site is left out of which so many are taken, "" if it isn't."""
+    if not most:
+        return ""
+    home = site(host_of(row["url"]))
+    if taken[home] >= most:
+        return BEYOND
+    taken[home] += not row["duplicate"]
+    return ""
+
+
+def _is_generated(row: Mapping[str, Any]) -> bool:
+    return (row["generated"] or 0.0) >= GENERATED
+
+
+def _filtered(row: Mapping[str, Any], choices: Choices) -> str:
     """Return why a row is filtered, "" if it isn't."""
+    if choices.drop_generated and _is_generated(row):
+        return MADE
+    if not choices.filter:
+        return ""
     return DUPLICATE if row["duplicate"] else next(iter(row["fails"]), "")
 
 
 def _counted(
-    pages: Pages, files: list[File], without: dict[str, int], limits: dict[str, float]
+    pages: Pages, files: list[File], without: dict[str, int], compared: Compared
 ) -> Written:
     """Return the counts of the hosts, and their sum."""
     for host, number in pages.unreadable.items():
@@ -321,7 +363,7 @@ def _counted(
     total = Counts()
     for counts in pages.hosts.values():
         total.add(counts)
-    return Written(total, pages.hosts, files, without, limits)
+    return Written(total, pages.hosts, files, without, compared.limits, compared.sites.generated())
 
 
 def _describe(
@@ -334,6 +376,7 @@ def _describe(
         "programs": sorted(set(choices.programs)),
         "without": written.without,
         "limits": written.limits,
+        "generated_sites": {home: one._asdict() for home, one in written.generated_sites.items()},
         "files": written.files,
         "hosts": {host: vars(counts) for host, counts in written.hosts.items()},
     }

@@ -20,6 +20,7 @@ from lswc.cli.dry_run import show
 from lswc.cli.summary_table import LARGE_FAMILY_SITES, details_table, summary_table
 from lswc.cli.tables import plain, table
 from lswc.corpus import writing
+from lswc.corpus.generated_sites import Verdict
 from lswc.corpus.writing import Choices, Counts, Written
 from lswc.crawl.configuration import Crawl
 from lswc.frontier import open_frontier
@@ -100,6 +101,8 @@ CORPUS = [
     "1 page left out: they fail by words",
     "without b.th: 6 pages",
     "1 say that they were machine-translated",
+    "machines wrote spun.th, by its texts (0.80): same sentences, same length",
+    "2 have personal data: email",
     "letters by kind: text 75.0%, menu 25.0%",
     "5 records can't be read: lswc check crawl",
     "host | read | rows | duplicates | left out | unreadable",
@@ -169,14 +172,16 @@ def test_a_corpus(
 ) -> None:
     one = Counts(
         7, 3, Counter(exact=1), Counter({"copy": 2, "opted out": 1, "words": 1}),
-        Counter({"robots": 1}), Counter(text=3, menu=1), 1, 5,
+        Counter({"robots": 1}), Counter(text=3, menu=1), 1, 0, 5,
+        Counter(email=2),
     )  # fmt: skip
     hosts = {"a.th": one, "": Counts(8, 4)}
     asked: list[Any] = []
 
     def written(*given: Any) -> Written:
         asked[:] = given
-        return Written(one, hosts, [], {"b.th": 6}, {})
+        spun = Verdict(0.8, ("same sentences", "same length"))
+        return Written(one, hosts, [], {"b.th": 6}, {}, {"spun.th": spun})
 
     monkeypatch.setattr(writing, "write", written)
     (tmp_path / "list").write_text("b.th\n")
@@ -194,7 +199,12 @@ def test_a_corpus(
     hosts.clear()
     assert run("corpus", "crawl") == 0
     assert "host" not in capsys.readouterr().out.rpartition("letters by kind")[2]
-    for wrong in (("--format", "xls"), ("--filter", "best")):
+    assert run("corpus", "crawl", "--mask", "--generated", "drop") == 0
+    assert asked[2].mask
+    assert asked[2].drop_generated
+    assert run("corpus", "crawl", "--most-of-site", "-1") == 2
+    assert "--most-of-site must be 0 or more, not -1" in capsys.readouterr().err
+    for wrong in (("--format", "xls"), ("--filter", "best"), ("--generated", "last")):
         assert run("corpus", "crawl", *wrong) == 2
         assert f"there is no '{wrong[1]}': " in capsys.readouterr().err
 

@@ -45,10 +45,10 @@ def own(html: str) -> list[str]:
 
 
 def cleaned(
-    code: str, *bodies: str | bytes, only_language: bool = False
+    code: str, *bodies: str | bytes, only_language: bool = False, mask: bool = False
 ) -> list[dict[str, Any] | None]:
     extractor = Extractor(language(code), DocumentProcess())
-    found = Documents(language(code).code, only_language)
+    found = Documents(language(code).code, only_language, mask)
     pages = [body if isinstance(body, bytes) else body.encode() for body in bodies]
     about = ("2026-01-01T00:00:00Z", "text/html", None, "utf-8")
     rows = [
@@ -384,7 +384,8 @@ def test_tis_620_becomes_utf_8() -> None:
     ],
 )  # fmt: skip
 def test_licence_that_the_page_states(markup: str, licence: str | None) -> None:
-    assert read(f"<p>{THAI}</p>{markup}", URL).licence == licence
+    found = read(f"<p>{THAI}</p>{markup}", URL).licence
+    assert (found and found.url) == licence
 
 
 @pytest.mark.parametrize(("longest", "is_cut"), [(60_000, False), (1_000, True)])
@@ -499,3 +500,16 @@ def test_a_folder_that_is_no_crawl(site: Site) -> None:
     assert done.returncode == 2
     assert "is not a crawl folder" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("mask", [False, True])
+def test_a_row_says_where_personal_data_is_and_may_mask_it(mask: bool) -> None:
+    page = (
+        f"<title>โทร 081-234-5678</title><p>{THAI}<p>{THAI} โทร 081-234-5678 หรือ a@b.co.th {THAI}"
+    )
+    [row] = cleaned("th", page, mask=mask)
+    assert row is not None
+    found = [row["text"][one["start"] : one["end"]] for one in row["personal_data"]]
+    assert found == (["[phone]", "[email]"] if mask else ["081-234-5678", "a@b.co.th"])
+    assert row["title"] == f"โทร {found[0]}"
+    assert row["segments"][-1]["end"] == len(row["text"])

@@ -21,7 +21,7 @@ from lswc.corpus.minhash import Clusters
 from lswc.corpus.parts import PARTS
 from lswc.corpus.quality import MEASURES, SHORT
 from lswc.corpus.shards import FORMATS
-from lswc.corpus.writing import DUPLICATE, Choices, write
+from lswc.corpus.writing import BEYOND, DUPLICATE, Choices, write
 from lswc.errors import ConfigError, StorageError
 from tests.archive.wire import response
 from tests.corpus.test_stored_pages import crawl, page
@@ -100,13 +100,24 @@ def test_a_filter_leaves_out_and_counts_by_reason(tmp_path: Path) -> None:
     assert not total.duplicates
 
 
+def test_a_site_has_no_more_pages_than_asked_for(tmp_path: Path) -> None:
+    bodies = [text(1), text(1), text(2), text(3)]
+    folder = crawl(
+        tmp_path, [page(str(n), response(body.encode())) for n, body in enumerate(bodies)]
+    )
+    total = write([folder], tmp_path / "out", Choices(most_of_site=2)).total
+    assert (total.rows, total.left_out) == (3, {BEYOND: 1})
+    assert [row["duplicate"] for row in read(tmp_path / "out")] == [None, "exact", None]
+
+
 def test_each_format_has_each_document_once(tmp_path: Path) -> None:
     bodies = [f'<title>a & "b"</title>{text(1)}<p>1 < 2 {THAI}</p>', text(2), text(2)]
     pages = [page(str(n), response(body.encode())) for n, body in enumerate(bodies)]
     folder = crawl(tmp_path, pages)
     files = write([folder], tmp_path / "out", Choices(formats=FORMATS)).files
     assert [(one["name"].partition(".")[2], one["rows"]) for one in files] == [
-        ("jsonl.zst", 3), ("parquet", 3), ("txt.zst", 2), ("prevert.zst", 2)
+        ("jsonl.zst", 3), ("parquet", 3), ("txt.zst", 2), ("prevert.zst", 2),
+        ("md.jsonl.zst", 2),
     ]  # fmt: skip
     rows = read(tmp_path / "out")[:2]
     said = {}

@@ -29,4 +29,27 @@ OTHER = "https://creativecommons.org/licenses/by-sa/4.0/"
     ],
 )
 def test_a_licence_is_the_page_s_own_and_the_only_one(markup: str, licence: str | None) -> None:
-    assert read(markup, "http://a.example/").licence == licence
+    found = read(markup, "http://a.example/").licence
+    assert (found and found.url) == licence
+
+
+LD = "<script type='application/ld+json'>%s</script>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "stood"),
+    [
+        (f"<footer><a rel=license href='{BY}'>x</a></footer>", "rel=license in footer"),
+        (f"<head><link rel=license href='{BY}'></head>", "rel=license in head"),
+        (f"<main><p>x <a href='{BY}'>y</a></main>", "link in main"),
+        (LD % f'{{"@graph": [{{"@type": "Article", "license": "{BY}"}}]}}', "json-ld"),
+        (LD % f'{{"license": {{"@id": "{BY}"}}}}', "json-ld"),
+        (LD % f'{{"image": {{"license": "{BY}"}}}}', None),
+        (LD % f'{{"@type": ["ImageObject"], "license": "{BY}"}}', None),
+        (LD % '{"license": "all rights reserved", "@graph": 3}', None),
+        (LD % f'{{"license": "{OTHER}"}}' + f"<a rel=license href='{BY}'>x</a>", None),
+    ],
+)
+def test_it_is_said_where_a_licence_stood(markup: str, stood: str | None) -> None:
+    found = read(markup, "http://a.example/").licence
+    assert (found and found.stood) == stood

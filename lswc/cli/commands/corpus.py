@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from heapq import nlargest
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Mapping
 
-    from lswc.corpus.writing import Counts
+    from lswc.corpus.writing import Counts, Written
 
 
 _LEFT_OUT = {
@@ -37,10 +38,14 @@ _LEFT_OUT = {
     "duplicate": "others have their text",
     "older version": "a later version is there",
     "unchanged": "visited again, with the same text",
+    "beyond": "their sites have as many as were asked for",
+    "generated": "machines wrote their sites",
     "nothing new": "they have no paragraph that the version before hadn't",
 }
+_GENERATED = "keep", "drop"
 _FORMATS = {
-    "jsonl": "jsonl.zst", "parquet": "parquet", "text": "txt.zst", "prevertical": "prevert.zst"
+    "jsonl": "jsonl.zst", "parquet": "parquet", "text": "txt.zst", "prevertical": "prevert.zst",
+    "markdown": "md.jsonl.zst",
 }  # fmt: skip
 
 
@@ -50,7 +55,7 @@ class Command(UserCommand):
     requires = ("corpus",)
 
     usage = "<crawl folder> [folders of its other workers] | redis://... [--key NAME]"
-    summary = "Write a crawl's clean text: Parquet, JSON Lines, plain text, prevertical"
+    summary = "Write a crawl's clean text: Parquet, JSON Lines, plain text, Markdown, prevertical"
     options = (
         option(
             "--out", "folder to write into (default: corpus/ in the crawl's, or corpus/LANG)", Path
@@ -62,6 +67,18 @@ class Command(UserCommand):
             Path,
         ),
         option("--only-language", "leave out paragraphs in other languages, and code", False),
+        option(
+            "--generated",
+            "pages of sites that machines wrote: keep, marked, or drop (default: keep)",
+            "keep",
+        ),
+        option("--most-of-site", "pages to take of each registered domain (default: 0, all)", 0),
+        option(
+            "--mask",
+            "write [email], [phone] and [identity] in place of mail addresses, telephone numbers "
+            "and numbers of identity cards",
+            False,
+        ),
         option(
             "--against",
             "folder of another corpus in Parquet: texts that it has are marked as duplicates",
@@ -76,7 +93,8 @@ class Command(UserCommand):
         option("--filter", "fineweb2: leave out duplicates, and texts that fail its measures"),
         option(
             "--format",
-            "jsonl, parquet, text or prevertical; may be given again (default: jsonl and parquet)",
+            "jsonl, parquet, text, prevertical or markdown; may be given again "
+            "(default: jsonl and parquet)",
             [],
         ),
         option(
@@ -107,6 +125,9 @@ class Command(UserCommand):
             [_FORMATS[name] for name in dict.fromkeys(formats)],
             _known(opts.versions, VERSIONS),
             opts.program,
+            opts.mask,
+            _known(opts.generated, _GENERATED) == "drop",
+            _number(opts.most_of_site, "--most-of-site"),
         )
         with working() as say:
             written = write(crawls, out, choices, say)
@@ -119,16 +140,31 @@ class Command(UserCommand):
         _print_left_out(total)
         for entry, many in written.without.items():
             print(f"without {entry}: {numbered(many, 'page')}")
-        if total.machine_translated:
-            print(f"{total.machine_translated:,} say that they were machine-translated")
-        if total.scanned_pages:
-            print(f"{numbered(total.scanned_pages, 'page')} of PDFs are scanned")
+        _print_marks(written)
         if total.letters:
             print(f"letters by kind: {_shares(total.letters)}")
         if total.unreadable:
             print(f"{numbered(total.unreadable, 'record')} can't be read: lswc check {crawl}")
         if written.hosts:
             _print_hosts(written.hosts, out)
+
+
+def _print_marks(written: Written) -> None:
+    total = written.total
+    if total.machine_translated:
+        print(f"{total.machine_translated:,} say that they were machine-translated")
+    if total.scanned_pages:
+        print(f"{numbered(total.scanned_pages, 'page')} of PDFs are scanned")
+    for home, (score, signs) in islice(written.generated_sites.items(), ROWS_OF_A_GROUP):
+        print(f"machines wrote {home}, by its texts ({score:.2f}): {', '.join(signs)}")
+    for kind, number in total.personal_data.most_common():
+        print(f"{number:,} have personal data: {kind}")
+
+
+def _number(value: int, name: str) -> int:
+    if value < 0:
+        raise ConfigError(f"{name} must be 0 or more, not {value}")
+    return value
 
 
 def _known(name: str, names: tuple[str, ...]) -> str:

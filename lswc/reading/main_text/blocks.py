@@ -45,6 +45,7 @@ _ASIDES = (
 )
 _CODE = frozenset({"pre", "listing", "xmp"})
 _CELLS = frozenset({"td", "th"})
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = frozenset(
     {
@@ -73,7 +74,8 @@ class Block:
     ``letters`` are weighed, and so are those ``linked``: in links, and in labels of controls.
     ``is_aside`` says that the page sets it aside, hides it from readers of screens, or has a link
     around it; ``is_hidden``, that it is shown to nobody. ``level`` is a heading's, from 1 on;
-    ``row`` numbers the rows of all tables, 0 for what is in no cell.
+    ``row`` numbers the rows of all tables, 0 for what is in no cell, and ``table`` their tables.
+    ``mark`` begins an item of a list, "-" or "1.", of a ``depth`` from 1 on; or a table: "|".
     """
 
     text: str
@@ -84,6 +86,9 @@ class Block:
     level: int = 0
     is_hidden: bool = False
     row: int = 0
+    table: int = 0
+    mark: str | None = None
+    depth: int = 0
 
     @property
     def is_menu(self) -> bool:
@@ -173,7 +178,9 @@ class Blocks:
         self._linked: list[str] = []
         self._links = self._blocks_linked = 0
         self._level = 0
-        self._code = self._cells = self._rows = 0
+        self._code = self._cells = self._rows = self._tables = 0
+        self._lists: list[int | None] = []
+        self._item: str | None = None
         self._breaks = 0
         self._is_blank = True
         self._ends = 0
@@ -213,6 +220,9 @@ class Blocks:
             self._code += tag in _CODE
             self._cells += tag in _CELLS
             self._rows += tag == "tr"
+            self._tables += tag == "table"
+            if tag in _LISTS or tag == "li":
+                self._begin_item(tag)
             self._blocks_linked += self._links > 0
             self._place = self._places.setdefault((self._place, tag), len(self._places) + 1)
         elif tag == "label" or (tag == "a" and "href" in node.attributes):
@@ -242,6 +252,9 @@ class Blocks:
                 self._border()
                 self._level = 0
             self._cells -= tag in _CELLS
+            self._tables += tag == "table"
+            if tag in _LISTS:
+                self._lists.pop()
             self._blocks_linked -= self._links > 0
             if element.begin < len(self.found):
                 box = Box(element.mark, element.begin, len(self.found), self._place)
@@ -251,6 +264,15 @@ class Blocks:
             self._links -= 1
         if element.part is not None:
             self._end_part(element.part, element.begin)
+
+    def _begin_item(self, tag: str) -> None:
+        if tag != "li":
+            self._lists.append(0 if tag == "ol" else None)
+        elif self._lists and (before := self._lists[-1]) is not None:
+            self._lists[-1] = before + 1
+            self._item = f"{before + 1}."
+        else:
+            self._item = "-"
 
     def _break(self) -> None:
         if self._code:
@@ -330,7 +352,11 @@ class Blocks:
             linked, is_aside = 0.0, True  # the link is around an article's first lines
         kind, is_hidden = self._kind(letters), self._concealed > 0
         block = Block(text, kind, letters, linked, is_aside, self._level, is_hidden)
-        block.row = self._rows if kind == "table" else 0
+        if kind == "table":
+            block.row, block.table = self._rows, self._tables
+        elif kind == "text" and self._item:
+            block.mark, block.depth = self._item, max(1, len(self._lists))
+        self._item = None
         self.found.append(block)
         self._sure += block.is_text and not is_hidden
 

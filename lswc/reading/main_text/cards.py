@@ -26,6 +26,8 @@ LEAST_LETTERS = 20
 ENOUGH = 100
 """Letters of text besides cards that must have as many to be the page's text, too; beside twice as
 many they need four times as many: a short article has more headlines around it than a list."""
+ENOUGH_OF_LISTING = 0.5
+"""Letters that cards need, by each of the other text, in a page that surely is a listing."""
 
 # By the dev half of WCXB, and by two sets of news that must not get worse: 4 to 6 cards, 12 to 45
 # letters each, 75 to 300 besides.
@@ -35,14 +37,15 @@ _BESIDE: frozenset[Mark] = frozenset(BESIDE) - {"caption"}
 _NEVER: frozenset[Mark] = frozenset({"notice", "hidden"})
 
 
-def keep_cards(found: Sequence[Block], boxes: Sequence[Box]) -> None:
+def keep_cards(found: Sequence[Block], boxes: Sequence[Box], *, is_listing: bool) -> None:
     """Take the cards of a page for its text if there is little of any other.
 
     A shop may call its goods a list of links: they are taken where there is no other text at all.
     """
     text = sum(block.letters for block in found if block.kind in MAIN)
     lost = _left_out(found, boxes, _BESIDE if text else _NEVER)
-    if ENOUGH * sum(block.letters for block in lost) > text**2:
+    least = ENOUGH_OF_LISTING * text if is_listing else text**2 / ENOUGH
+    if sum(block.letters for block in lost) > least:
         for block in lost:
             block.kind = "heading" if block.level else "table" if block.row else "text"
 

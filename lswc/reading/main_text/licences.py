@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import can_ada
 
+from lswc.reading.main_text.linked_data import licences_of
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _STATED = "a[rel~=license][href], link[rel~=license][href], area[rel~=license][href]"
@@ -28,43 +32,74 @@ _RESERVED = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"/(?:deed|legalcode)[\w.-]*/?$|/$")
+_PARTS = frozenset({"head", "header", "nav", "main", "article", "aside", "footer", "body"})
+_DEEPEST = 200  # elements around a link in which its part is looked for
 _AROUND = 6  # elements around a link that are looked at
 _BEFORE = 300  # characters before a link that say what it is of
 _SIBLINGS = 20
 _MOST = 100  # links
 
 
-def licence_of(tree: LexborHTMLParser, url: str) -> str | None:
-    """Return the licence that a page states by ``rel=license``, or links to as Creative Commons.
+class Licence(NamedTuple):
+    """The address of a licence, and where it stood.
 
-    None if that stands beside an image, if there are several, or if a page that only links to one
-    reserves its rights.
+    ``stood`` says by what it is told, ``rel=license``, ``json-ld`` or ``link``, and the part of the
+    page that has it: "rel=license in footer".
     """
-    stated = _own(tree, _STATED, url)
+
+    url: str
+    stood: str
+
+
+def licence_of(tree: LexborHTMLParser, url: str, linked_data: Sequence[str]) -> Licence | None:
+    """Return the licence that a page states by ``rel=license`` or JSON-LD, or links to as CC's.
+
+    None if that is of an image, if there are several, or if a page that only links to one reserves
+    its rights.
+    """
+    stated = list(_own(tree, _STATED, url, "rel=license"))
+    stated += [
+        Licence(href, "json-ld")
+        for one in licences_of(linked_data)
+        if one.strip().startswith(("https://", "http://")) and (href := _address(one, url))
+    ]
     if stated:
         return _only(stated)
-    linked = _own(tree, _LINKED, url)
+    linked = list(_own(tree, _LINKED, url, "link"))
     if not linked or (tree.body and _RESERVED.search(tree.body.text())):
         return None
     return _only(linked)
 
 
-def _only(found: list[str]) -> str | None:
-    """Return the first of several addresses, if all are of one licence."""
-    names = {_VERSION.sub("", one.partition("//")[2]).lower() for one in found}
+def _only(found: list[Licence]) -> Licence | None:
+    """Return the first of several, if all are of one licence."""
+    names = {_VERSION.sub("", one.url.partition("//")[2]).lower() for one in found}
     return found[0] if len(names) == 1 else None
 
 
-def _own(tree: LexborHTMLParser, selector: str, url: str) -> list[str]:
-    found = []
+def _own(tree: LexborHTMLParser, selector: str, url: str, told: str) -> Iterator[Licence]:
     for node in tree.css(selector)[:_MOST]:
-        if _is_of_image(node):
-            continue
-        try:
-            found.append((can_ada.parse(url) + (node.attributes.get("href") or "").strip()).href)
-        except ValueError:
-            continue
-    return found
+        href = "" if _is_of_image(node) else _address(node.attributes.get("href") or "", url)
+        if href:
+            yield Licence(href, f"{told} in {_part(node)}")
+
+
+def _address(href: str, url: str) -> str:
+    """Return a whole address; "" if it is none."""
+    try:
+        return str((can_ada.parse(url) + href.strip()).href)
+    except ValueError:
+        return ""
+
+
+def _part(node: LexborNode) -> str:
+    """Return the name of the closest part of the page that an element is in."""
+    at: LexborNode | None = node
+    for _ in range(_DEEPEST):
+        if at is None or at.tag in _PARTS:
+            break
+        at = at.parent
+    return (at.tag if at is not None and at.tag in _PARTS else None) or "body"
 
 
 def _is_of_image(link: LexborNode) -> bool:

@@ -18,9 +18,10 @@ from lswc.language.html import Bounds, flattened
 from lswc.reading.main_text.blocks import BESIDE, MAIN, Block, Blocks, Box, weight
 from lswc.reading.main_text.cards import keep_cards
 from lswc.reading.main_text.characters import exact
-from lswc.reading.main_text.licences import licence_of
+from lswc.reading.main_text.licences import Licence, licence_of
 from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
+from lswc.reading.main_text.page_kinds import PageKind, kind_of, signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -68,15 +69,16 @@ _LONG_IN_ROOT, _MOST_LINKED_IN_ROOT = 100, 0.8
 class Text(NamedTuple):
     """A page's title, all its blocks in order, and the licence that it states.
 
-    ``quality`` is that of a PDF's text, and ``is_cut`` says that a document has more than was read
-    (``lswc.reading.documents.text``).
+    ``page_kind`` is that of HTML, ``quality`` that of a PDF's text. ``is_cut`` says that a document
+    has more than was read (``lswc.reading.documents.text``).
     """
 
     title: str
     blocks: list[Block]
-    licence: str | None
+    licence: Licence | None
     quality: float | None = None
     is_cut: bool = False
+    page_kind: PageKind | None = None
 
     @property
     def paragraphs(self) -> list[Block]:
@@ -102,8 +104,9 @@ def read_markup(markup: bytes, url: str) -> Text:
     tree = LexborHTMLParser(markup)
     title = tree.css_first("title")
     name = " ".join(title.text().split()) if title else ""
-    licence = licence_of(tree, url)
     linked_data = [node.text() for node in tree.css(_LINKED_DATA)[:SCRIPTS]]
+    licence = licence_of(tree, url, linked_data)
+    signs = signs_of(markup, tree, url, linked_data)
     for node in tree.css(",".join(_SKIPPED)):
         node.decompose()
     root = tree.body or tree.root
@@ -112,14 +115,19 @@ def read_markup(markup: bytes, url: str) -> Text:
     blocks = Blocks(tree)
     blocks.read(root)
     _judge(blocks.found, blocks.boxes, name)
-    keep_cards(blocks.found, blocks.boxes)
+    page_kind, is_sure = kind_of(signs, blocks.found, blocks.boxes)
+    is_listing = is_sure and page_kind == "listing"
+    keep_cards(blocks.found, blocks.boxes, is_listing=is_listing)
     if not any(block.is_text and block.kind in MAIN for block in blocks.found):
         blocks.found += blocks_of_lines(article_of(linked_data))
-    return Text(name, _in_rows(blocks.found), licence)
+    return Text(name, _in_rows(blocks.found), licence, page_kind=page_kind)
 
 
 def _in_rows(found: list[Block]) -> list[Block]:
-    """Return the blocks with those of a table's row that are the page's text in one line."""
+    """Return the blocks with those of a table's row that are the page's text in one line.
+
+    The first of each table is marked.
+    """
     joined: list[Block] = []
     for (row, kind), group in groupby(found, lambda block: (block.row, block.kind)):
         cells = list(group)
@@ -131,6 +139,11 @@ def _in_rows(found: list[Block]) -> list[Block]:
             joined.append(replace(first, text=text, letters=letters, linked=linked))
         else:
             joined += cells
+    seen: set[int] = set()
+    for block in joined:
+        if block.kind == "table" and block.table not in seen:
+            seen.add(block.table)
+            block.mark = "|"
     return joined
 
 
