@@ -75,7 +75,6 @@ PLAIN = COMMON | {
 LSWC = COMMON | {
     "TWISTED_DNS_RESOLVER": "benchmarks.crawl.EveryName",
     "LSWC_CONTACT": "crawl@library.example",
-    "LSWC_ARCHIVE": "all",
     "LSWC_READERS": "1",
     "LSWC_STOP_HARVEST": "0",
     "LSWC_MAX_DUPLICATES": "0",

@@ -11,6 +11,8 @@ nor as downloads; the crawl is the same. Minutes, and what an hour is worth
 against downloads, are told by ``lswc simulate --delay 1 --haste 0.1``.
 
 --without FACT leaves a fact of the links out (named, anchors, tld, folder): what it is worth.
+--untranslated N makes English of the first N relevant pages of each folder whose name names the
+language, by their distance from the seeds: many a translation begins so.
 """
 
 from __future__ import annotations
@@ -18,15 +20,19 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from lswc.lab.simulator.simulation import Simulation
 from lswc.lab.trace import graph
 from lswc.lab.trace.format import Fate, Trace
-from lswc.strategy import PageLanguage, strategy
+from lswc.reading.named_language import named
+from lswc.strategy import Named, PageLanguage, strategy
+from lswc.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,6 +91,31 @@ def _one_per_server(trace: Trace, urls: NDArray[np.int32]) -> list[int]:
     for url in urls.tolist():
         first.setdefault(int(trace.server[url]), url)
     return list(first.values())
+
+
+def named_folder(language: str, address: str) -> str:
+    """Return a URL's shortest folder that names a language, "" if none does."""
+    at = address.find("/", address.find("://") + 3)
+    while (at := address.find("/", at + 1)) > 0:
+        folder = parse(address[: at + 1])
+        if folder is not None and named(language, folder) == Named.TARGET:
+            return address[: at + 1]
+    return ""
+
+
+def untranslated(trace: Trace, folder: Path, first: int) -> Trace:
+    """Return the trace of a folder in which each named folder begins with English pages."""
+    if not first:
+        return trace
+    urls = pq.read_table(folder / "urls.parquet", columns=["url"])["url"].to_pylist()
+    language, seen = trace.language.copy(), Counter[str]()
+    wanted = np.flatnonzero(reached(trace))
+    for url in wanted[np.argsort(trace.distance[wanted], kind="stable")].tolist():
+        name = named_folder(trace.about.language, urls[url])
+        seen[name] += 1
+        if name and seen[name] <= first:
+            language[url] = PageLanguage.ENGLISH
+    return dataclasses.replace(trace, language=language)
 
 
 def in_company(trace: Trace) -> NDArray[np.bool_]:
@@ -184,6 +215,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("traces", nargs="+", type=Path)
     parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
+    parser.add_argument("--untranslated", type=int, default=0, metavar="N")
     parser.add_argument("--without", nargs="*", default=(), choices=FACTS)
     options = parser.parse_args(arguments)
     lost: dict[str, Any] = dict.fromkeys(options.without)
@@ -193,7 +225,7 @@ def main(arguments: Sequence[str]) -> None:
     }
     print(f"{'':55}" + "".join(f"{share:8.0%}" for share in SHARES))
     for folder in options.traces:
-        for seeds, trace in cases(Trace.read(folder)):
+        for seeds, trace in cases(untranslated(Trace.read(folder), folder, options.untranslated)):
             best = downloaded(trace, strategy("perfect"))
             wanted, company = reached(trace), in_company(trace)
             for name in options.strategies:
