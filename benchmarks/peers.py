@@ -25,7 +25,7 @@ import subprocess
 import sys
 import venv
 from collections import Counter, deque
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from time import monotonic, sleep
@@ -242,6 +242,10 @@ class Log:
         self._file, self._robots = path.open(), robots
         self.asked: list[Asked] = []
 
+    def close(self) -> None:
+        """Read no more."""
+        self._file.close()
+
     def read(self) -> int:
         """Take what is new; return how many there are."""
         while (line := self._file.readline()).endswith("\n"):
@@ -391,8 +395,8 @@ def speed(peer: Peer, python: str, store: str, options: Any) -> dict[str, Any]:
     folder, web = _fresh(options.cache / "crawls" / peer.name), options.web
     log_file = folder / "server.log"
     place = Place(folder, options.seeds, store, options.lang, options.rest)
-    with serving(web, log_file, options.seeds) as port:
-        log = Log(log_file, robots=True)
+    log = Log(log_file, robots=True)
+    with closing(log), serving(web, log_file, options.seeds) as port:
         process = started(peer, python, place, port)
         samples = wait(process, log, options.budget, options.seconds)
         kill(process)
@@ -433,8 +437,8 @@ def killed(peer: Peer, python: str, store: str, options: Any) -> dict[str, Any]:
         file.write_text(body + f"<p>{' '.join([THAI] * 20)}</p>")  # as little some take for nothing
     seeds.write_text(next(iter(pages)))
     place = Place(folder, seeds, store)
-    with serving(web, log_file, seeds) as port:
-        log = Log(log_file)
+    log = Log(log_file)
+    with closing(log), serving(web, log_file, seeds) as port:
         for number in range(1, KILLS + 1):
             process = started(peer, python, place, port)
             wait(process, log, max(len(log.asked) + 1, number * len(pages) // (KILLS + 1)), 60)

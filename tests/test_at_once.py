@@ -1,5 +1,6 @@
 """Benchmarks beside other crawlers: limits by address hold no crawl back that has many hosts."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,8 @@ def test_hosts_are_asked_at_once_as_on_machines_of_their_own(tmp_path: Path) -> 
         (web / name).mkdir(parents=True)
         (web / name / "index.html").write_text(f"<p>{THAI}</p>")
     seeds.write_text("\n".join(f"http://{name}/" for name in names))
-    lswc = PEERS[0]
-    with serving(web, log_file, seeds, delay=2.0) as port:
-        log = Log(log_file)
+    lswc, log = PEERS[0], Log(log_file)
+    with closing(log), serving(web, log_file, seeds, delay=2.0) as port:
         process = started(lswc, python_of(lswc, tmp_path), Place(tmp_path, seeds, ""), port)
         wait(process, log, HOSTS)
         kill(process)

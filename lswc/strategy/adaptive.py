@@ -14,7 +14,6 @@ that the simulator compiles them as they are, to the same floating point numbers
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import exp, log
@@ -64,11 +63,12 @@ there once more, from PLACES on, for servers with a first look before them."""
 
 LOOK = 20
 """A server has a first look before it until it has so many pages: what names the language there is
-ranked as on a server that is hardly known and has brought some. A translated folder may begin with
-pages that nobody translated, and without a look these would sink the rest of it."""
+ranked as on a server that is hardly known and has brought a little. A translated folder may begin
+with pages that nobody translated, and without a look these would sink the rest of it."""
 
-SOME = bisect_right(EDGES, BEFORE)
-"""Bucket of such a server: that of BEFORE."""
+LITTLE = EDGES.index(0.03) + 1
+"""Bucket of such a server: 3 to 10 %. In a higher one a young crawl with free connections asks for
+them before its likely pages, which are waited for in a lower one."""
 
 REFERRERS = 6
 NEAR = 4
@@ -153,7 +153,7 @@ def place_of_look(place: int) -> int:
     if place == SITE_UNVISITED:
         return place
     visited, bucket = divmod(place - 1, BUCKETS)
-    return place if bucket >= SOME else 1 + min(visited, 1) * BUCKETS + SOME
+    return place if bucket >= LITTLE else 1 + min(visited, 1) * BUCKETS + LITTLE
 
 
 def learn_effects(
