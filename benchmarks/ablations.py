@@ -44,6 +44,7 @@ FEATURES = {
 }
 CONSTANTS = {
     "price of a look": ("FLOOR", 0.0),
+    "first look": ("LOOK", 0),
     "the cell's own pages": ("OWN_PRIOR", 1e12),
     "damping of features": ("DAMPING", 1.0),
 }
@@ -93,6 +94,7 @@ def without_places(name: str) -> Strategy:
     """Return the learned order to which some places are the same."""
     whole = strategy("adaptive")
     columns = [PLACES[name](place) for place in range(adaptive.PLACES)]
+    columns += [adaptive.PLACES + column for column in columns]  # during a first look
     rows = tuple(tuple(row[column] for column in columns) for row in whole.cell_of)
     return replace(whole, name=f"adaptive without {name}", cell_of=rows)
 

@@ -29,7 +29,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,7 +37,9 @@ from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
+from typing_extensions import override
 
+from benchmarks.addresses import of_loopback, public
 from lswc.settings import EXTENSIONS
 from tests.resolvers import OverNames
 
@@ -73,14 +74,20 @@ METER = {"benchmarks.crawl.Meter": 0}
 
 
 class EveryName(OverNames):
-    """Gives every name a public address of its own, and leads it to the benchmark's server."""
+    """Gives every name an address of its own, public to the crawl's filter, of loopback behind it.
+
+    So limits by address (LSWC_MAX_PER_ADDRESS) are those of hosts on machines of their own.
+    """
 
     def addresses(self, name: str) -> Sequence[str]:
-        first, second, third = sha256(name.encode()).digest()[:3]
-        return [f"{20 + first % 70}.{second}.{third}.7"]
+        return [public(name)]
 
     def leads(self, name: str, port: int, address: str) -> int:
         return int(os.environ[PORT])
+
+    @override
+    def machine(self, address: str) -> str:
+        return of_loopback(address)
 
 
 class Meter:
@@ -257,7 +264,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         seeds = Path(temporary) / "seeds.txt"
         if options.web:
-            server = ["lswc.crawl.web", options.web, "--port", "0"]
+            server = ["benchmarks.peer_crawls.server", options.web, os.devnull]
+            server += [str(options.seeds), "--delay", "0"]
             compare(options.web, server, options.seeds, options)
             return
         scheme = "https" if options.tls else "http"

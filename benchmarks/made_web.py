@@ -13,8 +13,8 @@ from typing import Any
 
 from twisted.internet import reactor as default_reactor
 
+from benchmarks.addresses import listen
 from lswc.crawl.web.answers import Answer
-from lswc.crawl.web.loopback_server import listen
 from lswc.lab.demo.vocabulary import VOCABULARIES
 
 LINKS = 20

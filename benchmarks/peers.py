@@ -2,13 +2,13 @@
 
 CACHE is a folder in which each peer has a virtual environment of its own, made once with pip:
 nothing of them is among what the project needs. The web is the demo web, or ``--web FOLDER`` of
-your own, with its ``--seeds``; what is relevant is only known of a web with a truth.jsonl.
+your own, with its ``--seeds`` and ``--lang``; without a truth.jsonl pages are told by their script.
 
-Each crawls by itself, with 32 requests at once and no delay between two to a server, as far as it
-can be told so; the server takes 20 ms for an answer. It obeys robots.txt if it can. All are
-stopped at ``--budget`` downloads: all answers but those of robots.txt. CPU time and memory are of
-all its processes: a page more from the first quarter of the budget on, and the sum of each
-process's peak.
+Each crawls by itself, with 32 requests at once and no delay between two to a server, or a
+``--rest`` of some seconds, as far as it can be told so; the server takes 20 ms for an answer. Each
+host has an address of its own. A peer obeys robots.txt if it can. All are stopped at ``--budget``
+downloads: each answer is one, also a robots.txt and a 404. CPU time and memory are of all its
+processes: a page more from the first quarter of the budget on, and the sum of each process's peak.
 
 Then each crawls a web of 400 pages on 40 hosts, all linked, and is killed (SIGKILL) at ten moments,
 each time started again with the same command, and left to finish. What isn't in its output then is
@@ -25,35 +25,44 @@ import subprocess
 import sys
 import venv
 from collections import Counter, deque
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
+import scrapy
 
+from benchmarks.peer_crawls.relevance import Relevance
 from benchmarks.peer_crawls.server import HUB
 from benchmarks.workers import graph
-from lswc.crawl.web import open_web, prepare, truth
+from lswc.crawl.web import open_web, prepare
 from lswc.urls import parse
 from tests.frontier.redis_server import RedisServer
 from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 ROOT = Path(__file__).parents[1]
 CRAWLS = ROOT / "benchmarks" / "peer_crawls"
 DELAY = 0.02
+DOWNLOADS = (100, 250, 500, 1_000, 2_000, 3_000, 5_000, 8_000)
+SECONDS = (5, 10, 20, 40, 75, 150, 300, 600)
+WORDS = {
+    "th": "th,tha,thai", "ja": "ja,jp,jpn,japanese", "zh": "zh,cn,tw,zho,chinese",
+    "ko": "ko,kr,kor,korean", "km": "km,kh,khm,khmer", "my": "my,mm,mya,burmese", "lo": "lo,lao",
+}  # fmt: skip
+"""Words by which a link may name the language: for crawlers that take such a hint."""
+
 KILLS = 10
-IDLE = 20.0
+IDLE = 60.0
 """Seconds without a request after which a crawl is taken for finished."""
 
 LONGEST = 600.0
 
 COMMON = {
-    "DOWNLOAD_DELAY": "0",
     "CONCURRENT_REQUESTS": "32",
     "ROBOTSTXT_OBEY": "True",
     "LOG_LEVEL": "ERROR",
@@ -66,7 +75,6 @@ PLAIN = COMMON | {
 LSWC = COMMON | {
     "TWISTED_DNS_RESOLVER": "benchmarks.crawl.EveryName",
     "LSWC_CONTACT": "crawl@library.example",
-    "LSWC_ARCHIVE": "all",
     "LSWC_READERS": "1",
     "LSWC_STOP_HARVEST": "0",
     "LSWC_MAX_DUPLICATES": "0",
@@ -74,11 +82,16 @@ LSWC = COMMON | {
 
 
 class Place(NamedTuple):
-    """What a peer's command is made of: its folder, the seeds' file, and where Redis is."""
+    """What a peer's command is made of: its folder, the seeds' file, and where Redis is.
+
+    And the language, and the seconds that a host rests.
+    """
 
     folder: Path
     seeds: Path
     redis: str
+    lang: str = "th"
+    rest: float = 0.0
 
 
 class Peer(NamedTuple):
@@ -98,16 +111,31 @@ def _settings(settings: dict[str, str]) -> list[str]:
     return [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
 
 
-def _scrapy(python: str, place: Place, own: dict[str, str]) -> list[str]:
-    spider = [str(CRAWLS / "crawlspider.py"), "-a", f"seeds={place.seeds}"]
-    out = ["-o", str(place.folder / "pages.jsonl")]
-    return [python, "-m", "scrapy", "runspider", *spider, *out, *_settings(PLAIN | own)]
+def _scrapy(python: str, place: Place, own: dict[str, str], *spider: str) -> list[str]:
+    spider = spider or ("crawlspider.py",)
+    start = [python, "-m", "scrapy", "runspider", str(CRAWLS / spider[0]), *spider[1:]]
+    out = ["-a", f"seeds={place.seeds}", "-o", str(place.folder / "pages.jsonl")]
+    return [*start, *out, *_settings(PLAIN | {"DOWNLOAD_DELAY": str(place.rest)} | own)]
 
 
 def _lswc(python: str, place: Place) -> list[str]:
-    own = {"LSWC_CRAWL": str(place.folder / "crawl")}
-    start = [python, "-m", "scrapy", "crawl", "lswc", "-a", "lang=th"]
+    own = {"LSWC_CRAWL": str(place.folder / "crawl"), "DOWNLOAD_DELAY": str(place.rest)}
+    start = [python, "-m", "scrapy", "crawl", "lswc", "-a", f"lang={place.lang}"]
     return [*start, "-a", f"seeds={place.seeds}", *_settings(LSWC | own)]
+
+
+def _one_hour(by: str, queue: str = "ScrapyPriorityQueue") -> Callable[[str, Place], list[str]]:
+    def command(python: str, place: Place) -> list[str]:
+        words = WORDS[place.lang]
+        own = {
+            "CONCURRENT_REQUESTS_PER_DOMAIN": "1",
+            "DOWNLOAD_DELAY": str(place.rest or 0.001),  # without one Scrapy forgets the limit
+            "SCHEDULER_PRIORITY_QUEUE": f"scrapy.pqueues.{queue}",
+        }
+        given = ("-a", f"lang={place.lang}", "-a", f"words={words}", "-a", f"by={by}")
+        return _scrapy(python, place, own, "one_hour.py", *given)
+
+    return command
 
 
 def _crawlspider(python: str, place: Place) -> list[str]:
@@ -130,12 +158,13 @@ def _crawlee(python: str, place: Place) -> list[str]:
 
 
 def _trafilatura(python: str, place: Place) -> list[str]:
-    return [python, str(CRAWLS / "trafilatura_crawl.py"), str(place.seeds), "th"]
+    return [python, str(CRAWLS / "trafilatura_crawl.py"), str(place.seeds), place.lang]
 
 
 def _crawl4ai(python: str, place: Place) -> list[str]:
     script = [python, str(CRAWLS / "crawl4ai_crawl.py"), f"http://{HUB}/"]
-    return [*script, str(place.folder), ".th/", "thai", "/th/"]
+    _, *names = WORDS[place.lang].split(",")
+    return [*script, str(place.folder), f".{place.lang}/", f"/{place.lang}/", *names]
 
 
 def _of_lines(*path: str) -> Callable[[Place], Iterator[str]]:
@@ -159,8 +188,18 @@ def _of_crawlee(place: Place) -> Iterator[str]:
             yield json.loads(file.read_text())["url"]
 
 
+def _hour(name: str, *how: str) -> Peer:
+    package = f"scrapy=={scrapy.__version__} py3langid"
+    return Peer(name, package, _one_hour(*how), _of_lines("pages.jsonl"), goes_on=False)
+
+
 PEERS = (
     Peer("lswc", "", _lswc, _of_lines("crawl", "pages.jsonl")),
+    _hour("one-hour spider by names", "names"),
+    _hour("one-hour spider by host", "host"),
+    _hour("one-hour spider by folder", "folder"),
+    _hour("one-hour spider re-ranked", "reranked"),
+    _hour("one-hour spider, Scrapy's queue", "host", "DownloaderAwarePriorityQueue"),
     Peer("CrawlSpider", "", _crawlspider, _of_lines("pages.jsonl")),
     Peer("scrapy-redis", "scrapy-redis==0.9.1", _scrapy_redis, _of_redis),
     Peer("crawlee", "crawlee[parsel,httpx]==1.11.0", _crawlee, _of_crawlee),
@@ -178,7 +217,7 @@ def python_of(peer: Peer, cache: Path) -> str:
     """Return the Python that has a peer; it is installed if it isn't there."""
     if not peer.package:
         return sys.executable
-    folder = cache / peer.name
+    folder = cache / peer.package.split("=")[0].split("[")[0]
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
@@ -196,18 +235,22 @@ class Asked(NamedTuple):
 
 
 class Log:
-    """What the server was asked for, read as it grows; robots.txt is left out."""
+    """What the server was asked for, read as it grows; ``robots`` says whether robots.txt too."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, robots: bool = False) -> None:
         path.touch()
-        self._file = path.open()
+        self._file, self._robots = path.open(), robots
         self.asked: list[Asked] = []
+
+    def close(self) -> None:
+        """Read no more."""
+        self._file.close()
 
     def read(self) -> int:
         """Take what is new; return how many there are."""
         while (line := self._file.readline()).endswith("\n"):
             one = Asked(*json.loads(line))
-            if one.target != "/robots.txt":
+            if self._robots or one.target != "/robots.txt":
                 self.asked.append(one)
         return len(self.asked)
 
@@ -240,9 +283,9 @@ def used(process: int) -> Used:
 
 
 @contextmanager
-def serving(web: Path, log: Path, seeds: Path) -> Iterator[int]:
-    """Serve a web while the block lasts; gives the port."""
-    module = ["-m", "benchmarks.peer_crawls.server", web, log, seeds, "--delay", DELAY]
+def serving(web: Path, log: Path, seeds: Path, delay: float = DELAY) -> Iterator[int]:
+    """Serve a web while the block lasts, each answer after a delay in seconds; gives the port."""
+    module = ["-m", "benchmarks.peer_crawls.server", web, log, seeds, "--delay", delay]
     command = [sys.executable, *map(str, module)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdout is not None
@@ -295,7 +338,7 @@ def wait(
         now = monotonic()
         if len(log.asked) != before:
             before, since = len(log.asked), now
-        if now - since > IDLE + 20 * (before == 0) or now - began > longest:
+        if now - since > IDLE + 120 * (before == 0) or now - began > longest:
             break
         if now - samples[-1].time > 0.25:
             samples.append(Sample(len(log.asked), now, used(process.pid)))
@@ -312,54 +355,75 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def at_once(asked: Sequence[Asked]) -> int:
-    """Return the most requests that one host had to answer at a time."""
-    most, running = 0, dict[str, deque[float]]()
+def at_once(asked: Iterable[Asked], delay: float = DELAY) -> int:
+    """Return the most requests that the server had to answer at a time."""
+    most, running = 0, deque[float]()
     for one in asked:
-        host = running.setdefault(one.server, deque())
-        while host and host[0] + DELAY <= one.time:
-            host.popleft()
-        host.append(one.time)
-        most = max(most, len(host))
+        while running and running[0] + delay <= one.time:
+            running.popleft()
+        running.append(one.time)
+        most = max(most, len(running))
     return most
 
 
-def _relevant(asked: Sequence[Asked], wanted: set[tuple[str, str]]) -> int:
-    return len({(one.server, one.target) for one in asked if one.status == 200} & wanted)
+def at_one_host(asked: Sequence[Asked]) -> int:
+    """Return the most requests that one host had to answer at a time."""
+    hosts = {one.server for one in asked}
+    return max((at_once(one for one in asked if one.server == host) for host in hosts), default=0)
+
+
+def curves(asked: Sequence[Asked], relevance: Relevance) -> dict[str, dict[str, int]]:
+    """Return how many relevant pages had come by so many downloads, and by so many seconds."""
+    found, came = set[tuple[str, str]](), list[tuple[float, int]]()
+    for one in asked:
+        page = one.server, one.target
+        if one.status == 200 and page not in found and relevance.tells(*page):
+            found.add(page)
+        came.append((one.time - asked[0].time, len(found)))
+    after = [number for number in DOWNLOADS if number < len(came)]
+    seconds = [second for second in SECONDS if came and second < came[-1][0]]
+    by_time = {second: max(n for time, n in came if time <= second) for second in seconds}
+    return {
+        "relevant by downloads": {str(number): came[number - 1][1] for number in after},
+        "relevant by seconds": {str(second): number for second, number in by_time.items()},
+        "in the end": {str(len(came)): len(found)},
+    }
 
 
 def speed(peer: Peer, python: str, store: str, options: Any) -> dict[str, Any]:
     """Crawl until the budget is used up; return what that took, and brought."""
     folder, web = _fresh(options.cache / "crawls" / peer.name), options.web
     log_file = folder / "server.log"
-    with serving(web, log_file, options.seeds) as port:
-        log = Log(log_file)
-        process = started(peer, python, Place(folder, options.seeds, store), port)
-        samples = wait(process, log, options.budget)
+    place = Place(folder, options.seeds, store, options.lang, options.rest)
+    log = Log(log_file, robots=True)
+    with closing(log), serving(web, log_file, options.seeds) as port:
+        process = started(peer, python, place, port)
+        samples = wait(process, log, options.budget, options.seconds)
         kill(process)
-    number = len(log.asked)
+    asked = log.asked[: options.budget]
     last = samples[-1]
     first = next(one for one in samples if one.asked >= last.asked / 4)
     more = last.asked - first.asked
-    wanted = {
-        (parsed.server, "/" + url.partition("://")[2].partition("/")[2])
-        for url, page in (truth(web) or {}).items()
-        if page.language == "th" and (parsed := parse(url)) is not None
-    }
-    marks = (options.budget // 4, options.budget // 2, options.budget)
-    ends = {min(mark, number): None for mark in marks}
     return {
-        "relevant of downloads": {_relevant(log.asked[:end], wanted): end for end in ends},
-        "pages/s": round(more / (last.time - first.time), 1) if more else None,
+        **curves(asked, options.relevance),
+        "downloads/s": round(more / (last.time - first.time), 1) if more else None,
         "CPU ms": round(1000 * (last.used.cpu - first.used.cpu) / more, 2) if more else None,
         "MB": round(max(one.used.memory for one in samples)),
-        "at once per host": at_once(log.asked),
-        "downloaded twice": _twice(log.asked),
+        "at once": at_once(asked),
+        "at once per host": at_one_host(asked),
+        "robots.txt and failures": sum(
+            one.status >= 400 or one.target == "/robots.txt" for one in asked
+        ),
+        "downloaded twice": _twice(asked),
     }
 
 
 def _twice(asked: Sequence[Asked]) -> int:
-    counts = Counter((one.server, one.target) for one in asked if one.status == 200)
+    counts = Counter(
+        (one.server, one.target)
+        for one in asked
+        if one.status == 200 and one.target != "/robots.txt"
+    )
     return sum(number - 1 for number in counts.values())
 
 
@@ -373,8 +437,8 @@ def killed(peer: Peer, python: str, store: str, options: Any) -> dict[str, Any]:
         file.write_text(body + f"<p>{' '.join([THAI] * 20)}</p>")  # as little some take for nothing
     seeds.write_text(next(iter(pages)))
     place = Place(folder, seeds, store)
-    with serving(web, log_file, seeds) as port:
-        log = Log(log_file)
+    log = Log(log_file)
+    with closing(log), serving(web, log_file, seeds) as port:
         for number in range(1, KILLS + 1):
             process = started(peer, python, place, port)
             wait(process, log, max(len(log.asked) + 1, number * len(pages) // (KILLS + 1)), 60)
@@ -398,7 +462,7 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
-def replayed(crawl: Path, web: Path) -> dict[int, int]:
+def replayed(crawl: Path, web: Path) -> dict[str, int]:
     """Compare the bodies of an archive's pages with what the web serves."""
     from warcio.archiveiterator import ArchiveIterator
 
@@ -416,7 +480,7 @@ def replayed(crawl: Path, web: Path) -> dict[int, int]:
                 body = answer.body.read_bytes() if isinstance(answer.body, Path) else answer.body
                 is_same = record.content_stream().read() == body
                 same, other = same + is_same, other + (not is_same)
-    return {same: same + other}
+    return {"same": same, "other": other}
 
 
 def main() -> None:
@@ -426,13 +490,17 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=2_000)
     parser.add_argument("--web", type=Path)
     parser.add_argument("--seeds", type=Path)
+    parser.add_argument("--lang", default="th", choices=WORDS)
+    parser.add_argument("--rest", type=float, default=0.0, help="seconds between two to a host")
+    parser.add_argument("--seconds", type=float, default=LONGEST, help="the longest crawl")
     parser.add_argument("--only", nargs="*", default=[], choices=[peer.name for peer in PEERS])
     parser.add_argument("--part", nargs="*", default=["speed", "killed", "replay"])
     options = parser.parse_args()
     options.cache = options.cache.resolve()
     options.cache.mkdir(exist_ok=True, parents=True)
     options.web = options.web or prepare("demo", options.cache) or Path()
-    options.seeds = (options.seeds or options.web / "seeds-th.txt").resolve()
+    options.seeds = (options.seeds or options.web / f"seeds-{options.lang}.txt").resolve()
+    options.relevance = Relevance(options.web, options.lang)
     results: list[dict[str, Any]] = []
     for peer in PEERS:
         if options.only and peer.name not in options.only:
@@ -465,7 +533,7 @@ def table(results: Sequence[dict[str, Any]]) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{part} of {whole}" for part, whole in value.items())
+        return ", ".join(f"{key}: {number}" for key, number in value.items())
     return f"{value}"
 
 

@@ -33,7 +33,7 @@ class ToLoopback(CachingHostnameResolver):
 
 
 class OverNames(Resolver):
-    """The crawl's own resolver over made-up names; what it passes on is led to 127.0.0.1.
+    """The crawl's own resolver over made-up names; what it passes on is led to loopback.
 
     So the crawl's filter works on public and private addresses, and all traffic stays here.
     """
@@ -51,6 +51,10 @@ class OverNames(Resolver):
     def leads(self, name: str, port: int, address: str) -> int:
         """Return the port of loopback for an address that the crawl's filter passed."""
 
+    def machine(self, address: str) -> str:
+        """Return the address of loopback for one that the crawl's filter passed."""
+        return "127.0.0.1"
+
     def _look_up(self, receiver: Any, name: str, port: int, *_: object) -> Any:
         return resolve(receiver, name, self.addresses(name), port)
 
@@ -65,7 +69,8 @@ class OverNames(Resolver):
     ) -> Any:
         def led(address: Any) -> None:
             port = self.leads(hostName, portNumber, address.host)
-            resolutionReceiver.addressResolved(IPv4Address("TCP", "127.0.0.1", port))
+            machine = self.machine(address.host)
+            resolutionReceiver.addressResolved(IPv4Address("TCP", machine, port))
 
         receiver: Any = SimpleNamespace(
             resolutionBegan=resolutionReceiver.resolutionBegan,

@@ -16,9 +16,9 @@ from typing import Any
 
 from twisted.internet import reactor as default_reactor
 
+from benchmarks.addresses import listen
 from lswc.crawl.web import open_web
 from lswc.crawl.web.answers import Answer
-from lswc.crawl.web.loopback_server import listen
 
 HUB = "hub.seeds.example"
 _TEXT = "<p>The links above lead to the seeds of a crawl, one after the other.</p>" * 50

@@ -58,7 +58,17 @@ FEW = 2
 """A server with more pages than this is well known."""
 
 PLACES = 1 + 3 * BUCKETS
-"""SITE_UNVISITED, then by pages of the server: none, at most FEW, more; and by bucket."""
+"""SITE_UNVISITED, then by pages of the server: none, at most FEW, more; and by bucket. They are
+there once more, from PLACES on, for servers with a first look before them."""
+
+LOOK = 20
+"""A server has a first look before it until it has so many pages: what names the language there is
+ranked as on a server that is hardly known and has brought a little. A translated folder may begin
+with pages that nobody translated, and without a look these would sink the rest of it."""
+
+LITTLE = EDGES.index(0.03) + 1
+"""Bucket of such a server: 3 to 10 %. In a higher one a young crawl with free connections asks for
+them before its likely pages, which are waited for in a lower one."""
 
 REFERRERS = 6
 NEAR = 4
@@ -119,7 +129,10 @@ def _near(facts: Facts) -> int:
 
 
 def place(downloaded: int, relevant: float, site_downloaded: int, site_relevant: float) -> int:
-    """Return the place of a server, by the pages and relevant pages of it and of its site."""
+    """Return the place of a server, by the pages and relevant pages of it and of its site.
+
+    While it has a first look before it, PLACES are added.
+    """
     if site_downloaded == 0:
         return SITE_UNVISITED
     of_site = (site_relevant + 2 * BEFORE) / (site_downloaded + 2)
@@ -129,10 +142,18 @@ def place(downloaded: int, relevant: float, site_downloaded: int, site_relevant:
         if share >= edge:
             number += 1
     if downloaded > FEW:
-        return number + 2 * BUCKETS
-    if downloaded > 0:
-        return number + BUCKETS
-    return number
+        number += 2 * BUCKETS
+    elif downloaded > 0:
+        number += BUCKETS
+    return number + PLACES if downloaded < LOOK else number
+
+
+def place_of_look(place: int) -> int:
+    """Return the place by which links that name the language are ranked during a first look."""
+    if place == SITE_UNVISITED:
+        return place
+    visited, bucket = divmod(place - 1, BUCKETS)
+    return place if bucket >= LITTLE else 1 + min(visited, 1) * BUCKETS + LITTLE
 
 
 def learn_effects(
@@ -237,8 +258,16 @@ def server_share(cell: int) -> float:
 
 def names_language(cell: int) -> bool:
     """Tell whether the links of a cell name a language, the crawl's or another; seeds don't."""
-    kinds_a_name = KINDS // len(Named)
-    return cell != SEEDS and (cell - 1) // PLACES // kinds_a_name != Named.NONE
+    return cell != SEEDS and _named(cell) != Named.NONE
+
+
+def names_target(cell: int) -> bool:
+    """Tell whether the links of a cell name the crawl's language; seeds don't."""
+    return cell != SEEDS and _named(cell) == Named.TARGET
+
+
+def _named(cell: int) -> int:
+    return (cell - 1) // PLACES // (KINDS // len(Named))
 
 
 _WORDS = (

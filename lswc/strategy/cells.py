@@ -178,8 +178,13 @@ def learned(name: str, value: Value = Value.PAGES) -> Strategy:
     """Return the strategy whose order of cells is learned."""
     answers = ask_all(adaptive.kind)
     kinds = tuple(map(answers.distinct.__getitem__, answers.by_code))
-    starts = range(1, adaptive.CELLS, adaptive.PLACES)
-    cells = tuple(tuple(range(first, first + adaptive.PLACES)) for first in starts)
-    seed = (adaptive.SEEDS,) * adaptive.PLACES
+    places = range(adaptive.PLACES)
+    looked_at = map(adaptive.place_of_look, places)
+    by_place, named = (*places, *places), (*places, *looked_at)
+    cells = tuple(
+        tuple(first + place for place in (named if adaptive.names_target(first) else by_place))
+        for first in range(1, adaptive.CELLS, adaptive.PLACES)
+    )
+    seed = (adaptive.SEEDS,) * len(by_place)
     rows = (*cells, seed)
     return Strategy(name, answers.facts, (*kinds, len(cells)), rows, learns=True, value=value)

@@ -130,7 +130,8 @@ def test_a_rules_place_is_the_status_of_the_unit(unit: Pages) -> None:
 
 @given(COUNTS, COUNTS)
 def test_a_learned_place_is_one_of_the_places(unit: Pages, site: Pages) -> None:
-    assert 0 <= strategy("adaptive").place(unit, site) < adaptive.PLACES
+    learned = strategy("adaptive")
+    assert 0 <= learned.place(unit, site) < learned.places
 
 
 @given(COUNTS, COUNTS)
@@ -139,6 +140,22 @@ def test_a_further_miss_never_makes_a_servers_place_better(unit: Pages, site: Pa
     site = Pages(site.downloaded + 1, site.relevant)
     known = Pages(unit.downloaded + adaptive.FEW + 1, unit.relevant)
     assert place(Pages(known.downloaded + 1, known.relevant), site) <= place(known, site)
+
+
+@given(COUNTS, COUNTS)
+def test_what_names_the_language_has_a_look_on_each_server(unit: Pages, site: Pages) -> None:
+    learned, site = strategy("adaptive"), Pages(site.downloaded + 1, site.relevant)
+    place = learned.place(unit, site)
+    facts = next(all_facts())
+    named, unnamed = (
+        learned.cell(encode(facts._replace(named=name)), place)
+        for name in (Named.TARGET, Named.NONE)
+    )
+    share = adaptive.server_share(named)
+    if unit.downloaded < adaptive.LOOK:
+        assert share == max(0.03, adaptive.server_share(unnamed))
+    else:
+        assert share == adaptive.server_share(unnamed)
 
 
 def test_all_servers_of_a_site_without_pages_are_in_one_place() -> None:
