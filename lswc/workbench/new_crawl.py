@@ -368,3 +368,9 @@ def delete(crawls: Crawls, body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _address(name: str) -> str:
     return f"plan?crawl={quote(name)}"
+
+
+def start(crawls: Crawls, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Start a crawl, or go on with one; the list of crawls shows it. Raises LswcError."""
+    crawls.start(str(body.get("name", "")))
+    return {"goto": "./"}

@@ -68,6 +68,6 @@ FOLDER_CHANGES: dict[str, Callable[[Crawls, Mapping[str, Any]], Mapping[str, Any
     "save": new_crawl.save,
     "dry-run": new_crawl.dry_run,
     "delete": new_crawl.delete,
-    "start": lambda crawls, body: crawls.start(str(body.get("name", ""))),
+    "start": new_crawl.start,
     "stop": lambda crawls, body: crawls.stop(str(body.get("name", ""))),
 }

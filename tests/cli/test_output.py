@@ -191,11 +191,12 @@ def test_a_corpus(
     )  # fmt: skip
     assert run("corpus", "crawl", "worker", *options) == 0
     assert asked[:2] == [[Path("crawl"), Path("worker")], Path("crawl/corpus/th")]
-    assert asked[2] == Choices("th", True, ["b.th"], [Path("other")], "fineweb2", ["txt.zst"])
+    chosen = Choices("th", True, ["b.th"], [Path("other")], "fineweb2", ["txt.zst"], programs=[])
+    assert asked[2] == chosen
     assert cells(capsys.readouterr().out) == CORPUS
     assert run("corpus", "crawl", "--out", tmp_path) == 0
     assert asked[:2] == [[Path("crawl")], tmp_path]
-    assert asked[2] == Choices(against=[], formats=["jsonl.zst", "parquet"])
+    assert asked[2] == Choices(against=[], formats=["jsonl.zst", "parquet"], programs=[])
     hosts.clear()
     assert run("corpus", "crawl") == 0
     assert "host" not in capsys.readouterr().out.rpartition("letters by kind")[2]

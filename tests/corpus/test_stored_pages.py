@@ -86,6 +86,7 @@ def counted(folder: Path) -> Counts:
     assert about.pop("programs") == []
     assert about.pop("without") == {}
     assert about.pop("limits").keys() <= {*MEASURES, SCORE}
+    assert about.pop("generated_sites") == {}
     for one in about.pop("files"):
         path = folder / "out" / one["name"]
         assert one["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -109,7 +109,7 @@ def test_a_crawl_goes_on_and_only_who_has_the_token_says_so(tmp_path: Path) -> N
         body = json.dumps({"name": "th"})
         assert shown.ask("/api/start", "POST", body)[0] == 403
         status, said = shown.ask("/api/start", "POST", body, X_Lswc_Token=shown.token)
-        assert (status, json.loads(said)) == (200, {"done": True})
+        assert (status, json.loads(said)) == (200, {"goto": "./"})
         assert has_run_twice(site)
     assert len(site.urls) == 2
     assert not json.loads((site.folder / "now.json").read_text())["under_way"]

@@ -128,8 +128,7 @@ def a_new_crawl(user: Keyboard, shown: Shown) -> None:
     user.follow("Dry run")
     user.sees("#dry-run pre:has-text('robots.txt of its server')")
     user.follow("Start the crawl")
-    user.sees("h2:has-text('Crawls')")
-    user.sees_after_loading("#crawls a:has-text('thai')")
+    user.sees("#crawls a:has-text('thai')")
     assert (shown.crawl.folder / "thai.toml").exists()
 
 
