@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from tests.scenarios.site import BRAKE, THAI, Site, page
 from tests.workbench.test_page import watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -34,7 +35,7 @@ def task(tmp_path: Path) -> Task:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """What a job runs instead of Python: a script of the shell, in the job's folder."""
     program = tmp_path / "python"
 
@@ -43,7 +44,10 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Non
         program.chmod(0o755)
 
     monkeypatch.setattr(sys, "executable", str(program))
-    return script
+    # As the workbench's server sets it: what is ignored by a process is ignored by its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield script
+    signal.signal(signal.SIGINT, before)
 
 
 def until(jobs: Jobs, task: Task, state: str) -> dict[str, Any]:

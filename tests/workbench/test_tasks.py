@@ -38,6 +38,13 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     place = tmp_path_factory.mktemp("tasks")
     with watch(Site(place / "web", place / "crawls")) as serving:
         yield serving
+        if (place / "crawls" / "thai").exists():
+            body = json.dumps({"name": "thai"})
+            serving.ask("/api/stop", "POST", body, X_Lswc_Token=serving.token)
+            end = monotonic() + BRAKE
+            while not (place / "crawls" / "thai" / "summary.json").exists():
+                assert monotonic() < end
+                sleep(0.2)
 
 
 class Keyboard:
