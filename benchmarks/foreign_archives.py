@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 from lswc.archive.captures import Captures
-from lswc.archive.http_message import LARGEST
+from lswc.archive.http_message import BODY_BYTES
 from lswc.archive.volumes import volumes_of
 from lswc.crawl.web import open_web
 from lswc.errors import LswcError
@@ -25,7 +25,7 @@ from lswc.lab.methods.page_sources import pages
 def told(file: Path) -> tuple[str, str]:
     """Return what became of a file, and what there is to say of it."""
     try:
-        with closing(Captures(volumes_of(file), LARGEST)) as captures:
+        with closing(Captures(volumes_of(file), BODY_BYTES)) as captures:
             number = sum(1 for _ in captures)
     except LswcError as error:
         return "refused", str(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.appended_files import ArchiveError, lines
 from lswc.archive.cdxj import fields_of, page_of
-from lswc.archive.http_message import LARGEST
+from lswc.archive.http_message import BODY_BYTES
 from lswc.archive.warc_reading import record_at
 from lswc.archive.warc_writer import digest_of
 from lswc.frontier.rules.visit import Original
@@ -36,7 +36,7 @@ class Held(NamedTuple):
         """
         if self.response.get("Transfer-Encoding") is None:
             return self.original
-        return self.original._replace(entity=digest_of(self.response.transferred(LARGEST)))
+        return self.original._replace(entity=digest_of(self.response.transferred(BODY_BYTES)))
 
 
 class Earlier:
@@ -128,7 +128,7 @@ class Earlier:
     def find(self, url: str) -> Held | None:
         """Return what is held of a URL; None if nothing is, or if it can't be read any more."""
         row = self._place(url)
-        record = record_at(self._files[row[0]], row[1], LARGEST) if row else None
+        record = record_at(self._files[row[0]], row[1], BODY_BYTES) if row else None
         return _held(record, url, self._files[row[0]].name) if row and record else None
 
 

@@ -17,7 +17,7 @@ from backports import zstd
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LARGEST = 100_000_000
+BODY_BYTES = 100_000_000
 """Bytes of a body that are read: more than any page, or document, that a crawl keeps."""
 
 MAX_CODINGS = 4

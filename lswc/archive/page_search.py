@@ -34,7 +34,7 @@ COUNTED = 10_000
 COMPARED = 1_000
 """Pages whose text is compared with a phrase, until a search says how far it came."""
 
-SECONDS = 10.0
+SEARCH_SECONDS = 10.0
 """Seconds that a search may take."""
 
 _STEPS = 100_000  # of SQLite's machine between two looks at the clock
@@ -180,7 +180,7 @@ def opened(crawls: Sequence[Path]) -> Iterator[PageSearch]:
     check_fts5()
     paths = [crawl / FILE for crawl in crawls if (crawl / FILE).exists()]
     path = crawls[0] / FILE
-    end = monotonic() + SECONDS
+    end = monotonic() + SEARCH_SECONDS
     try:
         with ExitStack() as stack:
             dbs = []
@@ -192,7 +192,7 @@ def opened(crawls: Sequence[Path]) -> Iterator[PageSearch]:
     except sqlite3.OperationalError as error:
         if str(error) == "interrupted":
             raise ConfigError(
-                f"this search takes more than {SECONDS:.0f} seconds: look for rarer words"
+                f"this search takes more than {SEARCH_SECONDS:.0f} seconds: look for rarer words"
             ) from error
         raise StorageError(f"can't read {path}: {error}") from error
     except sqlite3.DatabaseError as error:

@@ -17,7 +17,7 @@ from uuid import uuid4
 from isal import igzip
 
 from lswc.archive.cdxj import DOM, entries, index_line, iso_date, number_of, sort
-from lswc.archive.http_message import LARGEST, HttpResponse
+from lswc.archive.http_message import BODY_BYTES, HttpResponse
 from lswc.errors import writing
 from lswc.frontier.rules.visit import DISCONNECT, Original
 from lswc.language.registry import three_letters
@@ -110,7 +110,7 @@ def payload_digest(head: bytes | bytearray, body: bytes) -> str:
     body (ISO 28500:2017 §5.9; RFC 9110 §6.4).
     """
     if _TRANSFERRED.search(head):
-        body = HttpResponse.of(bytes(head) + body).transferred(len(body) + LARGEST)
+        body = HttpResponse.of(bytes(head) + body).transferred(len(body) + BODY_BYTES)
     return digest_of(body)
 
 

@@ -35,7 +35,7 @@ _COMMANDS = {
     Kind.WORD: ("catdoc", "-w", "-d", "utf-8", "-"),
     Kind.POWERPOINT: ("catppt", "-d", "utf-8", "/dev/stdin"),
 }
-SECONDS, SECONDS_A_PAGE = 10, 60
+OLDER_FILE_SECONDS, SECONDS_A_PAGE = 10, 60
 """Seconds of CPU that a program has for an older file, and for a scanned page."""
 
 _PATIENCE = 4  # times as many by the clock
@@ -128,7 +128,7 @@ def _older(kind: Kind, body: bytes, most: Most) -> Text:
     """Return what a file of Word or PowerPoint says ([MS-DOC], [MS-PPT])."""
     if kind is Kind.POWERPOINT and _ENCRYPTED_SLIDES in body:
         return Text(reason=LOCKED)
-    text, errors = _said(_COMMANDS[kind], body, SECONDS, 4 * most.text)
+    text, errors = _said(_COMMANDS[kind], body, OLDER_FILE_SECONDS, 4 * most.text)
     lines = filter(None, map(str.strip, text.replace("\f", "\n").splitlines()))
     found = Text(text="\n".join(lines)).completed(most)
     if found.text:

@@ -12,7 +12,7 @@ from fastwarc import WarcRecordType
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.cdxj import DOM, entries, index_of, page_of
 from lswc.archive.earlier_crawls import Earlier, Held
-from lswc.archive.http_message import LARGEST
+from lswc.archive.http_message import BODY_BYTES
 from lswc.archive.run_settings import earlier_of, lacking
 from lswc.archive.warc_reading import Record, Records
 from lswc.archive.warc_writer import NOT_MODIFIED
@@ -172,7 +172,7 @@ class StoredPages:
         with path.open("rb") as file:
             file.seek(piece.begin)
             part = io.BufferedReader(_Beginning(file, piece.end), _BUFFER)
-            records = Records(part, _INDEXED | WarcRecordType.metadata, LARGEST)
+            records = Records(part, _INDEXED | WarcRecordType.metadata, BODY_BYTES)
             read, damaged = Counter[str](), Counter[str]()
 
             def counted() -> Iterator[Record]:
@@ -253,10 +253,10 @@ def _is_unchanged(record: Record) -> bool:
 def _page(record: Record, earlier: Earlier) -> Stored:
     response, body = record.response(), None
     if record.type == WarcRecordType.response:
-        body = response.content(LARGEST)
+        body = response.content(BODY_BYTES)
     elif (held := earlier.find(record.url)) and _is_as_held(record, held):
         response = held.response
-        body = response.content(LARGEST)
+        body = response.content(BODY_BYTES)
     refers_to = record.headers.get("warc-refers-to-target-uri")
     date = record.headers.get("warc-date", "")
     return Stored(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PRIORITY = 35
 """Above a profile (25) and a spider's settings (30), below the command line (40)."""
 
-LARGEST = 4_000_000
+FILE_BYTES = 4_000_000
 """Bytes of a crawl file."""
 
 
@@ -103,13 +103,13 @@ def read(path: Path) -> CrawlFile:
 def _loaded(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
-            text = str(file.read(LARGEST + 1), "utf-8-sig")
+            text = str(file.read(FILE_BYTES + 1), "utf-8-sig")
     except OSError as error:
         raise ConfigError(f"can't read {path}: {error.strerror}; `lswc new` writes one") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} isn't UTF-8: {error}") from error
-    if len(text) > LARGEST:
-        raise ConfigError(f"{path} is larger than {LARGEST:,} bytes: name a file of seeds in it")
+    if len(text) > FILE_BYTES:
+        raise ConfigError(f"{path} is larger than {FILE_BYTES:,} bytes: name a file of seeds in it")
     try:
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lswc.frontier.rules.visit import Visit
     from lswc.strategy import Strategy
 
-EVERY = 100
+REQUESTS_BETWEEN_LOOKS = 100
 """Requests between two looks at what comes next."""
 
 IN_A_ROW = 1_000
@@ -46,7 +46,7 @@ web crawls ended at 96, 96-99, 99 and 100 % coverage with 300, 500, 550 and 600.
 worker that took part: with no more for two, one crawl in ten ended too early.
 """
 
-LONG = 3_600.0
+LOOK_SECONDS = 3_600.0
 """Seconds that count as much as all these requests: servers may be slow, or not there."""
 
 AHEAD = 1_000
@@ -60,7 +60,7 @@ no URLs before, too: what is expected of them goes by other servers."""
 TRIED = 8
 """Pages of URLs of a kind, before what is expected of them goes by these."""
 
-MOST = 0.5
+PROMISING_SHARE = 0.5
 """Most of a server's pages; and what is promising, whatever LSWC_STOP_HARVEST says."""
 
 AGAIN = 1.0
@@ -106,7 +106,7 @@ class HarvestStopExtension:
         leases: Leases,
     ) -> None:
         self._least, self._frontier = least, frontier
-        self._promising = min(PROMISING * least, max(least, MOST))
+        self._promising = min(PROMISING * least, max(least, PROMISING_SHARE))
         self._learns = strategy.learns
         self._little = _LITTLE[strategy.value]
         self._seeds = list(seeds)[::-1]
@@ -145,10 +145,10 @@ class HarvestStopExtension:
         requests = len(visit.attempts)
         if not (requests and visit.is_page):
             return
-        looks = self._requests // EVERY
+        looks = self._requests // REQUESTS_BETWEEN_LOOKS
         self._requests += requests
         visit.tally[TALLY, "requests"] += requests
-        if self._requests // EVERY > looks:
+        if self._requests // REQUESTS_BETWEEN_LOOKS > looks:
             self._look()
         in_a_row = self._in_a_row_after(visit) if self._expects_little else 0
         visit.tally[TALLY, REQUESTS_IN_A_ROW] += in_a_row - self._own_in_a_row
@@ -172,7 +172,9 @@ class HarvestStopExtension:
         """
         if self._commits.failed:
             return
-        if self._expects_little and now - self._looked > (AGAIN if self._is_due else LONG / 10):
+        if self._expects_little and now - self._looked > (
+            AGAIN if self._is_due else LOOK_SECONDS / 10
+        ):
             self._look()
         if self._is_over:
             self._is_over = False
@@ -206,7 +208,7 @@ class HarvestStopExtension:
             self._little_since = now
         is_long = (
             in_a_row >= IN_A_ROW * (1 + self._frontier.elsewhere.workers)
-            or now - self._little_since >= LONG
+            or now - self._little_since >= LOOK_SECONDS
         )
         self._is_due = worth is None or (self._expects_little and is_long)
         promising = [cell for cell in cells if self._is_promising(cell)]
@@ -228,7 +230,7 @@ class HarvestStopExtension:
         """Tell whether URLs of a cell are asked for though little is expected of all."""
         if not self._learns:
             return cell.expected >= self._promising
-        is_of_relevant = server_share(cell.cell) >= MOST
+        is_of_relevant = server_share(cell.cell) >= PROMISING_SHARE
         least = self._least if is_of_relevant else self._promising
         is_untried = is_of_relevant and cell.pages.downloaded < TRIED
         return cell.cell == SEEDS or is_untried or cell.expected >= least

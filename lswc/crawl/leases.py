@@ -37,7 +37,7 @@ ends, for a server of its requisites that rests, and for what other workers fetc
 ASKED = 1.0
 """Seconds for which it is known that pages are left to visit again, or whether the crawl ends."""
 
-LONG = 5.0
+STANDSTILL_SECONDS = 5.0
 """Seconds in a row that are counted as long: the frontier's rule allows a few rests of a server."""
 
 logger = logging.getLogger(__name__)
@@ -239,7 +239,7 @@ class Leases:
             self.idle.waits(now)
         elif seconds := self.idle.goes_on(now):
             self._stats.set_value("lswc/connections idle/seconds", round(self.idle.seconds, 1))
-            if seconds > LONG:
+            if seconds > STANDSTILL_SECONDS:
                 self._stats.inc_value("lswc/connections idle/long")
 
     def _leased(self, now: float) -> Lease | None:

@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
-from lswc.archive.http_message import LARGEST
+from lswc.archive.http_message import BODY_BYTES
 from lswc.crawl.composition import parts_of
 from lswc.crawl.pages import NOT_MODIFIED
 from lswc.crawl.requests import page_visit_of
@@ -109,7 +109,7 @@ def _stored(held: Held, response: Response) -> Response:
     for name, value in held.response.headers:
         headers.appendlist(name, value)
     headers.update({n: v for n, v in response.headers.items() if not n.startswith(b"Content-")})
-    body = held.response.transferred(LARGEST)
+    body = held.response.transferred(BODY_BYTES)
     made = responsetypes.from_args(headers, response.url, body=body)
     return made(
         response.url,

@@ -35,10 +35,10 @@ HEAVY = 32_000_000
 KNOWN = 5
 """Pages that are remembered to ask for them again: the latest, each of another server."""
 
-LEAST = 1.0
+HELD_SECONDS = 1.0
 """Seconds that an answer is held at least if its server rests at all: others come meanwhile."""
 
-SOON = 5.0
+LIKE_SECONDS = 5.0
 """Seconds without another like them, after which too few like answers are looked at."""
 
 ACQUITTED, LONGEST = 60.0, 3600.0
@@ -161,17 +161,17 @@ class Likeness:
             return False
         due = _due(visit, now)
         if self._first is not None:
-            self._first.due, self._first = min(self._first.due, now + LEAST), None
+            self._first.due, self._first = min(self._first.due, now + HELD_SECONDS), None
         new = _Answer(sign, visit.lease.server, due, outcome, visit, _weight(visit))
         if others and due > now and not self.known:
-            new.due, self._first = now + SOON, new
+            new.due, self._first = now + LIKE_SECONDS, new
         # As is_like does: most pages get no further than this.
         like = [one for one in self._latest if (one.sign ^ sign).bit_count() <= DISTANCE]
         sites = {_site(one.server) for one in (*like, new)} if like else set()
         if len(sites) > 1 and not self._is_acquitted(sign, sites, now):
             self._latest = [one for one in self._latest if not is_like(one.sign, sign)] + like
             for one in (*like, new):
-                one.due, one.is_odd = now + SOON, True
+                one.due, one.is_odd = now + LIKE_SECONDS, True
             if len(sites) >= self._enough:
                 self.suspect = sign
         self._latest.append(new)
@@ -284,7 +284,7 @@ class Likeness:
 def _due(visit: Visit, now: float) -> float:
     """Return until when a visit's server rests, which is soon: its answer may be held as long."""
     rested = visit.since + visit.rest
-    return min(max(rested, now + LEAST), now + SOON) if rested > now else now
+    return min(max(rested, now + HELD_SECONDS), now + LIKE_SECONDS) if rested > now else now
 
 
 def _weight(visit: Visit) -> int:

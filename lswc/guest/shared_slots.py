@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lswc.errors import AwayError
-from lswc.guest.slots import OF_ADDRESS, REMEMBERED, SOON, OwnSlots
+from lswc.guest.slots import OF_ADDRESS, REMEMBERED, SLOT_SECONDS, OwnSlots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +102,7 @@ class SharedSlots:
                 self._tokens[group.name].append(token)
             return 0.0
         if wait >= self._life / 2:  # it is being asked, and may be free at any time
-            return SOON
+            return SLOT_SECONDS
         seconds = min(float(wait) / 1000, 1.0)
         self._full[groups[place - 1].name] = now + seconds
         if len(self._full) > REMEMBERED:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OF_ADDRESS = "address "
 """How the names of groups begin that are of an address."""
 
-SOON = 0.1
+SLOT_SECONDS = 0.1
 """Seconds until it is seen again whether a request under way has ended."""
 
 REMEMBERED = 10_000
@@ -71,7 +71,7 @@ class OwnSlots:
             self._resting.pop(group.name, None)
         if self._taken.get(group.name, 0) + len(resting) < group.slots:
             return 0.0
-        return resting[0] - now if resting else SOON
+        return resting[0] - now if resting else SLOT_SECONDS
 
     def give_back(self, groups: Sequence[Group], *, asked: bool) -> None:
         for group in groups:
@@ -129,7 +129,7 @@ class AddressSlots:
     def _in_line(self, group: Group, wait: float) -> float:
         """Return when to come again, for each one a little later: there may be thousands."""
         now = self._internet.now()
-        step = 0.8 * max(group.rest, SOON) / group.slots
+        step = 0.8 * max(group.rest, SLOT_SECONDS) / group.slots
         promised = max(now + wait, self._promised.get(group.name, 0.0) + step)
         promised = min(promised, now + max(wait, LONGEST_LINE))
         self._promised[group.name] = promised

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-LARGEST = 8
+TIMES_A_PAGE = 8
 """Times the bound of a page's size that are looked at of its bytes."""
 
 KEPT = 2_000
@@ -64,14 +64,14 @@ def reduced(body: bytes, size: int) -> Reduced:
         return Reduced(body)
     if _OTHER_BYTES.search(body, 0, _SAMPLE) or b"\x1b$" in body:
         return _cut(body[:size], body)
-    light = without_ballast(body[: LARGEST * size])
+    light = without_ballast(body[: TIMES_A_PAGE * size])
     if len(light) > size:
         end = light.rfind(b"<", 0, size)
         end = end if end > 0 else size
         light = light[:end] + text_and_links(light[end:])
     read = light[: 2 * size]
-    if len(read) < len(light) or len(body) > LARGEST * size:
-        return _cut(read, light + body[LARGEST * size :])
+    if len(read) < len(light) or len(body) > TIMES_A_PAGE * size:
+        return _cut(read, light + body[TIMES_A_PAGE * size :])
     return Reduced(read)
 
 

@@ -35,7 +35,7 @@ READ = 4_000_000
 DRAWN = 400
 """Points that are drawn at most."""
 
-LEAST = 12
+POINTS_OF_AN_ESTIMATE = 12
 """Points of a run from which its end is estimated: of a minute at least."""
 
 _Kind = TypeVar("_Kind")
@@ -201,7 +201,7 @@ def _left(points: Sequence[Point]) -> float | None:
     run = [point for point in points if point.run == points[-1].run]
     before, last = run[len(run) * 2 // 3 - 1], run[-1]
     fallen, passed = before.pending - last.pending, last.time - before.time
-    if len(run) < LEAST or fallen <= 0 or passed <= 0:
+    if len(run) < POINTS_OF_AN_ESTIMATE or fallen <= 0 or passed <= 0:
         return None
     return round(last.pending * passed / fallen, 1)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-SECONDS = 30.0
+NOTICE_SECONDS = 30.0
 """For so long it is waited for; then it is killed."""
 
 MAX_SAID = 500
@@ -100,7 +100,7 @@ class EndNotice:
             logger.error("LSWC_ON_END: no message about the end was sent: %s", wrong)
 
 
-def run(command: Sequence[str], said: bytes, seconds: float = SECONDS) -> str:
+def run(command: Sequence[str], said: bytes, seconds: float = NOTICE_SECONDS) -> str:
     """Run a command that reads a text; return what went wrong, "" if nothing. Raises OSError.
 
     It has ``seconds``, and is killed then with all that it has started in its process group.
@@ -129,7 +129,7 @@ def main() -> None:
     body = sys.stdin.buffer.read()
     headers = {"Content-Type": "application/json", "User-Agent": "lswc"}
     try:
-        with urlopen(Request(sys.argv[1], body, headers), timeout=SECONDS):
+        with urlopen(Request(sys.argv[1], body, headers), timeout=NOTICE_SECONDS):
             pass
     except (OSError, ValueError) as error:
         sys.exit(str(error))

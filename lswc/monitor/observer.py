@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from lswc import __version__
 from lswc.archive import page_record
-from lswc.crawl.leases import LONG
+from lswc.crawl.leases import STANDSTILL_SECONDS
 from lswc.crawl.web import truth
 from lswc.errors import writing
 from lswc.guest.pageless import Without
@@ -190,7 +190,7 @@ class Observer:
     def _waits(self) -> str:
         """Return what alone is waited for, in words; "" if other URLs are asked for."""
         leases, now = self._parts.leases, monotonic()
-        if leases.idle.in_a_row(now) > LONG:
+        if leases.idle.in_a_row(now) > STANDSTILL_SECONDS:
             return "free connections wait for likelier URLs of busy servers"
         if not leases.ends_after:
             return ""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from lswc.frontier.rules.report import Freshness
 
-SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+ANSWER_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """Between the buckets of the time that servers take to answer."""
 
 _COUNTED = {
@@ -56,7 +56,7 @@ class Exposition:
         self._seconds = Histogram(
             "lswc_answer_seconds",
             "Seconds from a request to its answer.",
-            buckets=SECONDS,
+            buckets=ANSWER_BUCKETS,
             registry=self.registry,
         )
 

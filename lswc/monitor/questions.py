@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from lswc.frontier.exchange.post import Post
     from lswc.frontier.store.report import Reader
 
-LONGEST = 20_000
+QUESTION_BYTES = 20_000
 """Bytes of a question."""
 
-MOST = 1_000
+ROWS_ASKED_FOR = 1_000
 """Rows of a list that may be asked for."""
 
 MOST_SITES = 10_000
@@ -124,10 +124,10 @@ def _decoded(packed: bytes, kind: Any) -> Any:
 
 def question_of(packed: bytes) -> Question | None:
     """Return a question; None if these bytes are none, or ask for too much."""
-    found: Question | None = _decoded(packed, Question) if len(packed) <= LONGEST else None
+    found: Question | None = _decoded(packed, Question) if len(packed) <= QUESTION_BYTES else None
     match found:
         case CountAll(top) | OfServer(_, top) | Alike(_, top) | OneSite(_, top):
-            return found if 0 < top <= MOST else None
+            return found if 0 < top <= ROWS_ASKED_FOR else None
         case Sites(_, _, _, top):
             return found if 0 < top <= MOST_SITES else None
     return found
@@ -175,7 +175,7 @@ class Answering:
         name, _, packed = asked.partition(b" ")
         question = question_of(packed)
         is_asked = question is not None and not self._is_closed
-        is_named = name.isalnum() and name.isascii() and len(name) <= LONGEST
+        is_named = name.isalnum() and name.isascii() and len(name) <= QUESTION_BYTES
         if not (is_asked and is_named) or not self._room.acquire(blocking=False):
             self._count("lswc/questions/ignored")
             return

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from lswc.crawl.composition import Parts
 
-EVERY = 2.0
+SNAPSHOT_SECONDS = 2.0
 """Seconds between two snapshots."""
 
 snapshot_taken = object()
@@ -76,7 +76,7 @@ class Recorder:
             self._answering = Answering(frontier, exchange.post, self._stats.inc_value)
             exchange.asked = self._answering.ask
         self._task = create_looping_call(self._record)
-        self._task.start(EVERY)
+        self._task.start(SNAPSHOT_SECONDS)
 
     def _record(self) -> None:
         if self._parts.commits.failed:

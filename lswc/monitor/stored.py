@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from lswc.guest.control.store import Instructions
     from lswc.monitor.questions import Question
 
-SECONDS = 8.0
+ANSWER_SECONDS = 8.0
 """Seconds for which a worker's answer is waited for."""
 
 COUNTING = 300.0
@@ -62,7 +62,7 @@ COUNTING = 300.0
 AT_ONCE = 16
 """Workers that are asked to count at a time."""
 
-LATEST = 100
+COURSE_POINTS = 100
 """Points of a worker's course that are read to go on with it."""
 
 
@@ -292,7 +292,7 @@ class StoredInRedis(StoredCrawl):
                 return answered(reader, question)
         if not runs:
             return None
-        seconds = COUNTING if isinstance(question, CountAll) else SECONDS
+        seconds = COUNTING if isinstance(question, CountAll) else ANSWER_SECONDS
         packed = self._post.ask(number, encode(question), seconds)
         answer = None if packed is None else answer_of(packed)
         if answer is not None and answer.error:
@@ -334,7 +334,7 @@ class StoredInRedis(StoredCrawl):
 
     def course(self, after: int) -> tuple[Sequence[Point], int]:
         names = self._names()
-        lines = self._post.courses(names, *([LATEST] if after else []))
+        lines = self._post.courses(names, *([COURSE_POINTS] if after else []))
         points = {number: all_parsed(texts, Point) for number, texts in lines.items()}
         for number, name in names.items():
             if not points[number] and (folder := self._folder(number, name)) is not None:

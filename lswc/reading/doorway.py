@@ -17,7 +17,7 @@ from lswc.language.base_url import Base
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-LARGEST = 100_000
+DOORWAY_BYTES = 100_000
 """Bytes of a page that may be a doorway."""
 
 MAX_TEXT = 3_000
@@ -56,7 +56,7 @@ def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
 
     ``url`` is the page's own.
     """
-    if len(body) > LARGEST or not any(
+    if len(body) > DOORWAY_BYTES or not any(
         sign in body.lower() for sign in (b"<form", b"refresh", b"<a")
     ):
         return None

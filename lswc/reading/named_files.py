@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST = 100
+NAMED_FILES = 100
 """Files that a script, or a page's own scripts and attributes, may name."""
 
 _LOOKED_AT = 5_000  # ends of literals
@@ -107,12 +107,12 @@ def in_script(text: str) -> Iterator[Named]:
     """Yield what a script names, the surest first: chunks, then literals."""
     if "." not in text:
         return
-    yield from islice(_chunks(text), MOST)
+    yield from islice(_chunks(text), NAMED_FILES)
     if ".cache." in text:
-        yield from islice(_permutations(text), MOST)
+        yield from islice(_permutations(text), NAMED_FILES)
     text = _SLASHES.sub("/", text) if "\\" in text else text
-    yield from islice(_asked_for(text), MOST)
-    yield from islice(_literals(text), MOST)
+    yield from islice(_asked_for(text), NAMED_FILES)
+    yield from islice(_literals(text), NAMED_FILES)
 
 
 def in_attributes(markup: bytes) -> Iterator[Named]:
@@ -141,7 +141,7 @@ def in_manifest(text: str) -> Iterator[str]:
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
-    found = value[:MOST] if isinstance(value, list) else []
+    found = value[:NAMED_FILES] if isinstance(value, list) else []
     return [one for one in found if isinstance(one, dict)]
 
 
@@ -316,7 +316,7 @@ def _made(terms: list[_Term]) -> Iterator[Named]:
     sure = [term.choices for term in terms if term.choices is not None and not term.has_default]
     some = [term.choices for term in terms if term.choices is not None]
     chunks = dict.fromkeys(chunk for choices in sure or some for chunk in choices)
-    for chunk in islice(chunks, MOST):
+    for chunk in islice(chunks, NAMED_FILES):
         parts = []
         for term in terms:
             default = chunk if term.choices is None or term.has_default else None

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from lswc.language.registry import Variant
     from lswc.urls import Url
 
-LONGEST = 40
+SEGMENT_CHARACTERS = 40
 """A segment with more characters names no language: it is a title."""
 
-_LONGEST_ESCAPED = 9 * LONGEST  # three bytes a character, three characters a byte
+_LONGEST_ESCAPED = 9 * SEGMENT_CHARACTERS  # three bytes a character, three characters a byte
 _LONGEST_ADDRESS = 500
 _REMEMBERED = 8_192  # hosts, words, texts and segments: most of the others come once
 _SCRIPT = 4  # letters of a script's code
@@ -94,7 +94,7 @@ def named_by(targets: Sequence[str], url: Url, tag: str = "", text: str = "") ->
 def _names_other_variant(target: str, url: Url, tag: str, text: str) -> bool:
     below = url.hostname.removesuffix(site(url.hostname))
     address = unquote(f"{below}{url.path}?{url.query}"[:_LONGEST_ADDRESS])
-    said = f"{tag} {address} {text[:LONGEST]}".casefold().replace("_", "-")
+    said = f"{tag} {address} {text[:SEGMENT_CHARACTERS]}".casefold().replace("_", "-")
     patterns = _variants(target)
     return not patterns[target].search(said) and any(
         pattern.search(said) for pattern in patterns.values()
@@ -155,7 +155,7 @@ def _is_named_by(text: str) -> bool:
 
     A code stands first in it.
     """
-    if len(text) > LONGEST:
+    if len(text) > SEGMENT_CHARACTERS:
         return False
     if text.isascii():
         in_ascii = text.encode().translate(_SMALL_LETTERS).split()
@@ -211,7 +211,7 @@ def _words_of_names() -> frozenset[str]:
 def _of_text(text: str) -> frozenset[str]:
     """Look at an anchor text: "ไทย", "EN", "Português (Brasil)", "English version", "日本語版"."""
     text = " ".join(text.split()).casefold()
-    if not text or len(text) > LONGEST:
+    if not text or len(text) > SEGMENT_CHARACTERS:
         return NOBODY
     bare = _BRACKETED.sub("", text).rstrip()
     if whole := _of_word(text.strip("[](){}<>|/·•- ")) or names().get(bare, NOBODY):
@@ -255,7 +255,7 @@ def _of_segment(segment: str) -> frozenset[str]:
     segment = unquote(segment).casefold()
     if "." in segment:
         segment = _EXTENSION.sub("", segment)
-    if len(segment) > LONGEST:
+    if len(segment) > SEGMENT_CHARACTERS:
         return NOBODY
     if (whole := _of_word(segment)) or segment.isalnum():
         return whole

@@ -16,7 +16,7 @@ RECORD_PAGES = "record-pages"
 RECORDING = ("record", RECORD_PAGES)
 """Values of LSWC_OPT_OUT with which opt-outs are recorded, and no more."""
 
-MOST = 200
+FIELD_CHARACTERS = 200
 """Characters of a field that are kept in a record."""
 
 
@@ -28,7 +28,7 @@ _AGENT = re.compile(
 
 def said(headers: Headers, name: str) -> str:
     """Return a field as one text (RFC 9110 §5.3), cut where it is too long; "" without it."""
-    return ", ".join(headers.get(name, ()))[:MOST]
+    return ", ".join(headers.get(name, ()))[:FIELD_CHARACTERS]
 
 
 def robots_words(headers: Iterable[str]) -> frozenset[str]:
@@ -111,7 +111,9 @@ def _tdm(headers: Headers, in_page: set[str]) -> tuple[str, ...] | None:
 def reserved(policy: str, where: str) -> tuple[str, ...]:
     """Return the opt-outs of a page whose rights are reserved; ``policy`` is a URL, or ""."""
     said = (f"{_RESERVATION}=1 ({where})",)
-    is_shown = policy.isprintable() and not set(policy) & set(" ;") and len(policy) <= MOST
+    is_shown = (
+        policy.isprintable() and not set(policy) & set(" ;") and len(policy) <= FIELD_CHARACTERS
+    )
     return (*said, f"{_POLICY}={policy} ({where})") if policy and is_shown else said
 
 

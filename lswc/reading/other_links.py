@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lswc.language.base_url import Base
 
-MOST = 200
+OTHER_LINKS = 200
 """Links that are taken of a page's headers, and as many of what its scripts read."""
 
 _HEADERS = 8_192  # characters of all Link headers
@@ -36,7 +36,7 @@ _LOCATION = re.compile(
     r"\blocation(?:\.href)?\s*(?:=|\.(?:assign|replace)\s*\()\s*(?:'([^']+)'|\"([^\"]+)\")(?!\s*\+)"
 )
 _BEFORE = tuple(bytes((sign,)) for sign in b"\t\n\f\r \"'/")
-_NAMED = 10 * MOST  # that are looked at
+_NAMED = 10 * OTHER_LINKS  # that are looked at
 _NO_ADDRESS = re.compile(r"[\s{}<>]|^(?:#|$|javascript:|\w+$)", re.IGNORECASE)
 
 
@@ -46,7 +46,7 @@ def of_headers(headers: Mapping[str, Sequence[str]], base: Base) -> Iterator[Par
         if reference := refreshed_to(value):
             yield ParsedLink(base.join(reference), "", False)
     value = ", ".join(headers.get("link", ()))[:_HEADERS]
-    for reference, parameters in islice(_LINK.findall(value), MOST):
+    for reference, parameters in islice(_LINK.findall(value), OTHER_LINKS):
         named = {
             n.lower(): quoted or plain.strip()
             for n, quoted, plain in _PARAMETER.findall(parameters)
@@ -65,7 +65,7 @@ def of_scripts(markup: bytes, base: Base, known: Iterable[ParsedLink]) -> list[P
     had = {link.url.partition("#")[0] for link in known}
     urls = (base.join(text).partition("#")[0] for text in named)
     found = dict.fromkeys(url for url in urls if url not in had)
-    return [ParsedLink(url, "", False) for url in islice(found, MOST)]
+    return [ParsedLink(url, "", False) for url in islice(found, OTHER_LINKS)]
 
 
 def _named(markup: bytes) -> Iterator[str]:

@@ -32,7 +32,7 @@ from lswc.reading.documents import read as read_here
 from lswc.reading.documents.text import Most
 from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
-from lswc.reading.named_language import LONGEST, named_by
+from lswc.reading.named_language import SEGMENT_CHARACTERS, named_by
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
 from lswc.reading.other_links import of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
@@ -56,7 +56,7 @@ EXAMINED = 20_000
 
 _TARGETS = 16_384  # of links that are remembered, with no longer addresses than these
 _LONGEST = 300
-_MENU = LONGEST + 1  # characters of an anchor text that tell whether it names a language
+_MENU = SEGMENT_CHARACTERS + 1  # characters of an anchor text that tell whether it names a language
 _Link = tuple[str, bool, str, str]  # address, whether it is too deep, tag and text of a language
 _NAMING = {"link", "refresh"}
 _UNWANTED = (Outcome.NOINDEX, Outcome.NOARCHIVE)

@@ -12,7 +12,7 @@ from lxml import etree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-MOST = 1_000
+SEGMENTS = 1_000
 """Segments that are named of a playlist at most; a page has fewer requisites."""
 
 _HLS = b"#EXTM3U"
@@ -31,7 +31,7 @@ def is_playlist(body: bytes) -> bool:
 def in_playlist(text: str) -> Iterator[str]:
     """Yield what a playlist names, relative to it: other playlists, keys, segments in order."""
     names = _of_hls(text) if "#EXTM3U" in text[:20] else _of_dash(text)
-    yield from islice(dict.fromkeys(islice(names, 10 * MOST)), MOST)
+    yield from islice(dict.fromkeys(islice(names, 10 * SEGMENTS)), SEGMENTS)
 
 
 def _of_hls(text: str) -> Iterator[str]:
@@ -117,13 +117,13 @@ def _segments(template: etree._Element, seconds: float) -> Iterator[tuple[int, i
     timeline = next((child for child in template if _is(child, "SegmentTimeline")), None)
     if timeline is not None:
         time = 0
-        for part in islice((one for one in timeline if _is(one, "S")), MOST):
+        for part in islice((one for one in timeline if _is(one, "S")), SEGMENTS):
             time = _whole(part.get("t"), time)
-            for _ in range(min(MOST, 1 + max(0, _whole(part.get("r"), 0)))):
+            for _ in range(min(SEGMENTS, 1 + max(0, _whole(part.get("r"), 0)))):
                 yield number, time
                 number, time = number + 1, time + _whole(part.get("d"), 1)
     elif duration := _whole(template.get("duration"), 0):
-        for one in range(min(MOST, int(-(-seconds * scale // duration)))):
+        for one in range(min(SEGMENTS, int(-(-seconds * scale // duration)))):
             yield number + one, one * duration
 
 

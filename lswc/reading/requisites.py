@@ -36,7 +36,7 @@ FEED = "feed"
 GUESS = "guess"
 """The kind of what a page may need: a script, or data of one, names it; or browsers ask for it."""
 
-MAX_GUESSES = named_files.MOST
+MAX_GUESSES = named_files.NAMED_FILES
 """Guesses of a page, and of a script."""
 
 MAX_DEPTH = 10
@@ -126,7 +126,7 @@ _MAX_BASE = 8_000
 _RELS = 100  # characters
 
 
-MOST = 300
+REQUISITES_A_PAGE = 300
 """Requisites of a page, with what those need themselves: few pages that people made need more."""
 
 
@@ -183,7 +183,7 @@ class RequisiteReader:
 
     of: frozenset[PageLanguage]
     scope: Scope
-    most: int = MOST
+    most: int = REQUISITES_A_PAGE
     bounds: Bounds = BOUNDS
     feeds_of: frozenset[PageLanguage] = frozenset()
 

@@ -54,12 +54,12 @@ BEFORE = 0.1
 would. It is the same in every crawl, so only its own pages and its site's move a server: taking
 the crawl's mean left places behind that were worked out when the mean was another."""
 
-FEW = 2
+PAGES_HARDLY_KNOWN = 2
 """A server with more pages than this is well known."""
 
 PLACES = 1 + 3 * BUCKETS
-"""SITE_UNVISITED, then by pages of the server: none, at most FEW, more; and by bucket. They are
-there once more, from PLACES on, for servers with a first look before them."""
+"""SITE_UNVISITED, then by pages of the server: none, at most PAGES_HARDLY_KNOWN, more; and by
+bucket. They are there once more, from PLACES on, for servers with a first look before them."""
 
 LOOK = 20
 """A server has a first look before it until it has so many pages: what names the language there is
@@ -141,7 +141,7 @@ def place(downloaded: int, relevant: float, site_downloaded: int, site_relevant:
     for edge in EDGES:
         if share >= edge:
             number += 1
-    if downloaded > FEW:
+    if downloaded > PAGES_HARDLY_KNOWN:
         number += 2 * BUCKETS
     elif downloaded > 0:
         number += BUCKETS
@@ -280,7 +280,11 @@ _WORDS = (
     ("text in the language", "text in another language", "without text"),
     ("other top-level domain", "top-level domain of the language"),
 )  # fmt: skip
-_VISITED = ("server unvisited", f"server with 1-{FEW} pages", f"server with more than {FEW} pages")
+_VISITED = (
+    "server unvisited",
+    f"server with 1-{PAGES_HARDLY_KNOWN} pages",
+    f"server with more than {PAGES_HARDLY_KNOWN} pages",
+)
 
 
 def describe(cell: int) -> str:

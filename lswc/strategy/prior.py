@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from lswc.strategy.cells import Strategy
 
-FEW = 4
+WEBS_OF_A_CELL = 4
 """Webs that teach a cell at least."""
 
 ALIKE = 8.0
@@ -157,7 +157,7 @@ def learned(webs: Sequence[Experience]) -> Prior:
     found = {
         cell: _between(pages)
         for cell, pages in by_cell.items()
-        if len(pages) >= FEW and server_share(cell) >= HOPELESS
+        if len(pages) >= WEBS_OF_A_CELL and server_share(cell) >= HOPELESS
     }
     return Prior(len(webs), {cell: one for cell, one in found.items() if one is not None})
 

@@ -35,7 +35,7 @@ SECOND_LOOK = 1.0
 OF_KIND = 3.0
 """Changes of a site's pages of a kind that count as much as what is known of the kind."""
 
-LONGEST = 365.0
+DAYS_AT_MOST = 365.0
 """Days after which a page is visited, whatever it costs: none is forgotten."""
 
 FIRST_CHANGES, FIRST_NEW = 0.05, 0.01
@@ -46,7 +46,7 @@ _STEP, _LATE = 10.0, 3.0
 most, and how fast it comes to that."""
 
 _NEAR_ONE = 1e-4  # a shape so near to 1 is 1: the formula divides by the difference
-_STEPS = 32  # of a bisection of LONGEST: below a second
+_STEPS = 32  # of a bisection of DAYS_AT_MOST: below a second
 
 
 def seen_unchanged(shape: float, days: float, since: float) -> tuple[float, float]:
@@ -97,8 +97,8 @@ def worth(shape: float, days: float, finds: float, since: float) -> float:
 
 @lru_cache(1_000)  # pages that were seen once have few beliefs
 def due(shape: float, days: float, finds: float, price: float) -> float:
-    """Return after how many days a visit is worth its price, at most LONGEST."""
-    low, high = 0.0, LONGEST
+    """Return after how many days a visit is worth its price, at most DAYS_AT_MOST."""
+    low, high = 0.0, DAYS_AT_MOST
     if worth(shape, days, finds, high) <= price:
         return high
     for _ in range(_STEPS):
@@ -200,7 +200,7 @@ def expected(of_kind: Seen, of_site: Seen) -> float:
 
 def first_price(budget: float) -> float:
     """Return the price at which a page that nothing is known of is due ``budget`` times a day."""
-    since = min(LONGEST, 1 / budget)
+    since = min(DAYS_AT_MOST, 1 / budget)
     return worth(SHAPE, SHAPE / FIRST_CHANGES, FIRST_NEW, since)
 
 

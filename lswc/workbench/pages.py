@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from lswc.archive.page_index import Row
     from lswc.workbench.watch import Watch
 
-SHOWN = 50
+PAGES_OF_A_LIST = 50
 """Pages of a list."""
 
-LONGEST = 1_000
+QUERY_CHARACTERS = 1_000
 """Characters of what is looked for."""
 
 _TAIL = 256_000  # bytes of the record that are read where there is no index
@@ -65,12 +65,12 @@ def listed(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
         pages = sorted(
             (page for crawl in crawls for page in _latest(crawl)), key=attrgetter("time")
         )
-        found = Found(pages[: -SHOWN - 1 : -1], False, False, None)
+        found = Found(pages[: -PAGES_OF_A_LIST - 1 : -1], False, False, None)
         return shown | _of_list(found, form, len(found.pages), {})
     with opened(crawls) as search:
         tallies = search.tallies()
         found = search.find(
-            asked, SHOWN, before=_number(given, "before"), after=_number(given, "after")
+            asked, PAGES_OF_A_LIST, before=_number(given, "before"), after=_number(given, "after")
         )
         total = sum(pages for (kind, _), pages in tallies.items() if kind == JUDGED)
         count = search.count(asked) if shown["is_asked"] else total
@@ -109,8 +109,8 @@ def _address(form: Mapping[str, str], **more: int) -> str:
 
 def _asked(form: Mapping[str, str]) -> Asked:
     """Return what a form asks for. Raises ConfigError."""
-    if max(map(len, form.values())) > LONGEST:
-        raise ConfigError(f"search for at most {LONGEST:,} characters")
+    if max(map(len, form.values())) > QUERY_CHARACTERS:
+        raise ConfigError(f"search for at most {QUERY_CHARACTERS:,} characters")
     since, until = _day(form["since"]), _day(form["until"])
     asked = Asked(words(form["q"]), _site(form["site"]), form["language"], form["kind"],
                   form["judged"])  # fmt: skip
@@ -192,7 +192,7 @@ def shown(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
     address = given.get("url", "").strip()
     url = parse(address) if "://" in address else None
     if url is None:
-        raise ConfigError(f"{address[:LONGEST]!r} isn't the URL of a page")
+        raise ConfigError(f"{address[:QUERY_CHARACTERS]!r} isn't the URL of a page")
     crawls = _crawls(watch)
     page, notes = None, [_no_index(crawl) for crawl in lacking(crawls)]
     if len(notes) < len(crawls):

@@ -38,10 +38,10 @@ FILE = "replay.json"
 """Name of the file in the crawl folder that says where its archive is replayed now."""
 
 COLLECTION = "crawl"
-MOST = 100
+PAGES_FOUND = 100
 """Pages that a search shows."""
 
-LONGEST = 1_000
+QUERY_CHARACTERS = 1_000
 """Characters of what is searched for."""
 
 PATIENCE = 60.0
@@ -134,7 +134,7 @@ class Player(NamedTuple):
 
 def page(crawls: Sequence[Path], shown: Pywb | Player, text: str) -> str:
     """Return the page that answers a search; what the web says in it is text, and nothing else."""
-    found = list(islice(archived(crawls, text), MOST))
+    found = list(islice(archived(crawls, text), PAGES_FOUND))
     rows = [
         _ROW.format(
             capture=escape(shown.capture(one.url, one.time)),
@@ -144,7 +144,11 @@ def page(crawls: Sequence[Path], shown: Pywb | Player, text: str) -> str:
         )
         for one in found
     ]
-    many = f"The first {MOST} pages" if len(found) == MOST else numbered(len(found), "page")
+    many = (
+        f"The first {PAGES_FOUND} pages"
+        if len(found) == PAGES_FOUND
+        else numbered(len(found), "page")
+    )
     name = ", ".join(map(str, crawls))
     told = {"name": name, "all": shown.all, "text": text, "found": many}
     head = _BEFORE.format(**{key: escape(value) for key, value in told.items()})
@@ -154,7 +158,9 @@ def page(crawls: Sequence[Path], shown: Pywb | Player, text: str) -> str:
 def view(asked: Mapping[str, Sequence[str]]) -> str:
     """Return the page with the player in it, which shows what is asked for."""
     known = {
-        name: asked[name][0][:LONGEST] for name in ("url", "ts", "view", "query") if name in asked
+        name: asked[name][0][:QUERY_CHARACTERS]
+        for name in ("url", "ts", "view", "query")
+        if name in asked
     }
     attributes = " ".join(f'{name}="{escape(value)}"' for name, value in known.items())
     return _VIEW.format(attributes=attributes)
@@ -247,7 +253,7 @@ class Search(BaseHTTPRequestHandler):
         elif asked.path == "/watch.css":
             self._answer(200, "text/css", self.css)
         elif asked.path == "/":
-            text = given.get("q", [""])[0][:LONGEST]
+            text = given.get("q", [""])[0][:QUERY_CHARACTERS]
             body = page(self.crawls, self.shown, text).encode(errors="replace")
             self._answer(200, "text/html; charset=utf-8", body)
         elif asked.path == "/go":
@@ -259,7 +265,7 @@ class Search(BaseHTTPRequestHandler):
 
     def _go(self, url: str, time: str) -> None:
         """Lead to a capture, whoever shows it."""
-        target = self.shown.capture(url[:LONGEST], "".join(filter(str.isdigit, time))[:14])
+        target = self.shown.capture(url[:QUERY_CHARACTERS], "".join(filter(str.isdigit, time))[:14])
         self.send_response(302)
         self.send_header("Location", quote(target, safe="/:?&=%#+,;@!$'()*~"))
         self.send_header("Content-Length", "0")

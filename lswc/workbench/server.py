@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-LARGEST = 8_000_000
+BODY_BYTES = 8_000_000
 """Bytes of a request's body: a hundred thousand seeds."""
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
@@ -53,16 +53,16 @@ logger = logging.getLogger(__name__)
 
 
 class Bounded(Request):
-    """A request whose body is kept only if it may change something; at most LARGEST bytes come."""
+    """A request whose body is kept only if it may change something; at most BODY_BYTES come."""
 
     guard: Guard
 
     @override
     def gotLength(self, length: int | None) -> None:
         super().gotLength(0)  # in memory
-        self._left = LARGEST
+        self._left = BODY_BYTES
         self._is_kept = self.guard.takes(self.getHeader)
-        if length is not None and length > LARGEST:
+        if length is not None and length > BODY_BYTES:
             self._end()
 
     @override

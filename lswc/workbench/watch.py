@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from lswc.monitor.stored import StoredCrawl
 
-LONGEST = 10_000
+QUERY_CHARACTERS = 10_000
 """Characters of what is searched for."""
 
 CHANGES = 100
@@ -44,7 +44,7 @@ def todo(watch: Watch, _given: Mapping[str, str]) -> Mapping[str, Any]:
 
 def found(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what is known of a server or a URL."""
-    return find(watch.crawl, given.get("q", "")[:LONGEST])
+    return find(watch.crawl, given.get("q", "")[:QUERY_CHARACTERS])
 
 
 def changes(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from lswc.archive import volumes
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.captures import Captures
-from lswc.archive.http_message import LARGEST
+from lswc.archive.http_message import BODY_BYTES
 from lswc.archive.volumes import begins_as_archive, volumes_of
 from lswc.archive.warc_writer import digest_of
 from tests.archive.wire import chunked, record, response
@@ -88,14 +88,14 @@ SHAPES: dict[str, Callable[[], bytes]] = {
 
 def taken(path: Path) -> tuple[dict[str, bytes], int]:
     """Return the bodies by URL, and how many records can't be read."""
-    captures = Captures(volumes_of(path), LARGEST)
+    captures = Captures(volumes_of(path), BODY_BYTES)
     try:
         found = {}
         for one, capture in captures:
-            answer = captures.response(capture, LARGEST)
+            answer = captures.response(capture, BODY_BYTES)
             assert answer is not None
             assert answer.status == 200
-            found[one.url] = answer.content(LARGEST)
+            found[one.url] = answer.content(BODY_BYTES)
         return found, captures.unreadable
     finally:
         captures.close()
@@ -136,7 +136,7 @@ def test_what_is_damaged_is_counted(
     path = tmp_path_factory.getbasetemp() / f"damaged-{name}"
     path.write_bytes(data)
     try:
-        captures = Captures(volumes_of(path), LARGEST)
+        captures = Captures(volumes_of(path), BODY_BYTES)
     except ArchiveError:
         return
     found = [one.url for one, _ in captures]
@@ -239,12 +239,12 @@ def test_a_revisit_is_a_page_wherever_its_payload_is(tmp_path: Path) -> None:
     paths = [tmp_path / "one.warc", tmp_path / "two.warc"]
     for path, written in zip(paths, (one, two), strict=True):
         path.write_bytes(b"".join(written))
-    captures = Captures([volume for path in paths for volume in volumes_of(path)], LARGEST)
+    captures = Captures([volume for path in paths for volume in volumes_of(path)], BODY_BYTES)
     found = {}
     for read, capture in captures:
-        answer = captures.response(capture, LARGEST)
+        answer = captures.response(capture, BODY_BYTES)
         assert answer is not None
-        found[read.url] = answer.status, answer.content(LARGEST), answer.get("X-Own")
+        found[read.url] = answer.status, answer.content(BODY_BYTES), answer.get("X-Own")
     assert found == {
         URLS[0]: (200, body, None), URLS[1]: (200, body, None),
         URLS[2]: (200, body, "1"), URLS[3]: (200, body, None),

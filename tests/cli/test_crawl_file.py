@@ -103,9 +103,9 @@ def test_what_is_no_file_of_that_kind(tmp_path: Path, name: str, text: str, says
 def test_a_file_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "language = 'th'\n"
     path = written(tmp_path, text)
-    monkeypatch.setattr(crawl_file, "LARGEST", len(text))
+    monkeypatch.setattr(crawl_file, "FILE_BYTES", len(text))
     assert read(path).arguments == {"lang": "th"}
-    monkeypatch.setattr(crawl_file, "LARGEST", len(text) - 1)
+    monkeypatch.setattr(crawl_file, "FILE_BYTES", len(text) - 1)
     with pytest.raises(ConfigError, match=f"is larger than {len(text) - 1} bytes: name a file"):
         read(path)
 

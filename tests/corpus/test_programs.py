@@ -90,7 +90,7 @@ def test_a_program_is_bounded(install: Install, code: str) -> None:
 def test_a_program_that_does_not_end_is_ended(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "SECONDS", 1)
+    monkeypatch.setattr(programs, "OLDER_FILE_SECONDS", 1)
     install("catppt", "")
     install("catdoc", "print('ก', flush=True)\nwhile True: pass")
     assert read(Kind.WORD, OLDER, "catdoc").text == "ก"

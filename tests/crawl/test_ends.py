@@ -13,10 +13,10 @@ from scrapy.exceptions import NotConfigured
 
 from lswc.crawl.ends import (
     AGAIN,
-    EVERY,
     IN_A_ROW,
-    LONG,
+    LOOK_SECONDS,
     REASON,
+    REQUESTS_BETWEEN_LOOKS,
     REQUESTS_IN_A_ROW,
     TALLY,
     TRIED,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LITTLE = CellHarvest(9, 5_000, Pages(), 0.0, 0.001, "expected under 1 %")
-LOOKS = IN_A_ROW // EVERY + 1
+LOOKS = IN_A_ROW // REQUESTS_BETWEEN_LOOKS + 1
 ADAPTIVE = strategy("adaptive")
 
 
@@ -99,7 +99,7 @@ class Ending:
     def looks(self, most: int = 2 * LOOKS) -> int:
         """End visits until the crawl is to end; return the looks that this took."""
         for look in range(1, most + 1):
-            self.fetch(EVERY)
+            self.fetch(REQUESTS_BETWEEN_LOOKS)
             if self.confirms is not None:
                 return look
         return most + 1
@@ -172,7 +172,7 @@ def test_no_end_before_each_seed_was_asked_for(clock: Callable[[Ending], None]) 
 
 def test_a_request_counts_whatever_comes_of_it() -> None:
     ending = Ending()
-    ending.fetch(EVERY // 4 * LOOKS - 1, requests=4)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS // 4 * LOOKS - 1, requests=4)
     assert ending.confirms is None
     ending.fetch(1, requests=4)
     assert ending.confirms is not None
@@ -187,11 +187,11 @@ def test_what_was_refused_without_a_request_does_not_count() -> None:
 def test_little_for_long_is_as_many_requests(clock: Callable[[Ending], None]) -> None:
     ending = Ending()
     clock(ending)
-    ending.fetch(EVERY)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS)
     for _ in range(9):
-        ending.wait(LONG / 9.5)
+        ending.wait(LOOK_SECONDS / 9.5)
         assert ending.confirms is None
-    ending.wait(LONG / 9.5)
+    ending.wait(LOOK_SECONDS / 9.5)
     assert ending.confirms is not None
 
 
@@ -215,11 +215,11 @@ def test_it_goes_on_for_what_was_found_while_it_ended() -> None:
 def test_a_crawl_that_was_stopped_ends_where_it_would_have(stops: list[int]) -> None:
     """Looks are at the same pages, and for how long little was expected is known."""
     unbroken, stopped = Ending(), Ending()
-    unbroken.fetch(EVERY * LOOKS - 1)
+    unbroken.fetch(REQUESTS_BETWEEN_LOOKS * LOOKS - 1)
     for pages in stops:
         stopped.fetch(pages)
         stopped.start()
-    stopped.fetch(EVERY * LOOKS - 1 - sum(stops))
+    stopped.fetch(REQUESTS_BETWEEN_LOOKS * LOOKS - 1 - sum(stops))
     assert unbroken.confirms is stopped.confirms is None
     unbroken.fetch(1)
     stopped.fetch(1)
@@ -235,7 +235,7 @@ def test_what_was_promising_before_a_stop_begins_the_count_anew() -> None:
     ending.fetch(50)
     ending.cells.pop(0)
     ending.start()
-    ending.fetch(EVERY * LOOKS - 1)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS * LOOKS - 1)
     assert ending.confirms is None
     ending.fetch(1)
     assert ending.confirms is not None
@@ -246,9 +246,9 @@ def test_the_pages_of_all_workers_count_and_have_to_be_more() -> None:
     others = Counter({REQUESTS_IN_A_ROW: IN_A_ROW - 1})
     ending.elsewhere = Elsewhere(workers=1, tallies={TALLY: others})
     ending.start()
-    ending.fetch(EVERY * LOOKS)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS * LOOKS)
     assert ending.confirms is None
-    ending.fetch(EVERY)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS)
     assert ending.confirms is not None
 
 
@@ -263,9 +263,9 @@ def test_it_goes_on_while_more_is_found_than_was_expected(share: float, ends: bo
 
 def test_finds_do_not_buy_more_requests_than_were_made() -> None:
     ending = Ending()
-    ending.fetch(EVERY)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS)
     ending.fetch(3, relevant=1.0)
-    ending.fetch(EVERY * LOOKS - 4)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS * LOOKS - 4)
     assert ending.confirms is None
     ending.fetch(1)
     assert ending.confirms is not None
@@ -275,19 +275,19 @@ def test_what_is_promising_brings_no_more_of_the_rest() -> None:
     ending = Ending(CellHarvest(1, 30, Pages(), 0.2, 0.2, "expected 20-50 %"))
     ending.looks()
     assert ending.only == {1}
-    ending.fetch(EVERY, relevant=1.0)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS, relevant=1.0)
     assert ending.only == {1}
 
 
 def test_finds_put_off_the_end_of_a_slow_crawl(clock: Callable[[Ending], None]) -> None:
     ending = Ending()
     clock(ending)
-    ending.fetch(EVERY)
-    ending.wait(LONG / 2)
+    ending.fetch(REQUESTS_BETWEEN_LOOKS)
+    ending.wait(LOOK_SECONDS / 2)
     ending.fetch(1, relevant=1.0)
-    ending.wait(LONG * 0.9)
+    ending.wait(LOOK_SECONDS * 0.9)
     assert ending.confirms is None
-    ending.wait(LONG / 2)
+    ending.wait(LOOK_SECONDS / 2)
     assert ending.confirms is not None
 
 

@@ -175,11 +175,11 @@ def test_a_server_is_known_by_looks_that_brought_nothing(frontier: Open, outcome
         return {adaptive.describe(cell).partition("; ")[2].partition(",")[0] for cell in found}
 
     before = waits_in()
-    for _ in range(adaptive.FEW + 1):
+    for _ in range(adaptive.PAGES_HARDLY_KNOWN + 1):
         lease = f.lease_among(["a.co.th"], 0.0)
         assert lease is not None
         f.commit(ended(lease, outcome))
-    known = f"server with more than {adaptive.FEW} pages"
+    known = f"server with more than {adaptive.PAGES_HARDLY_KNOWN} pages"
     assert (known in waits_in()) == (outcome != "robots.txt")
     assert known not in before
     assert f.pages_of("a.co.th") == Pages(1, 1), "they are no pages"

@@ -18,7 +18,7 @@ from lswc.guest.likeness import (
     HEAVY,
     IN_A_ROW,
     KNOWN,
-    SOON,
+    LIKE_SECONDS,
     TAIL,
     Likeness,
     sign_of_answer,
@@ -140,7 +140,7 @@ async def known(of: Crawl, pages: int = 40) -> None:
     """Let pages of many servers be known."""
     for number in range(pages):
         await of.page(number)
-    await of.rest(SOON)
+    await of.rest(LIKE_SECONDS)
     assert of.ended == [*range(pages)]
 
 
@@ -210,12 +210,12 @@ def test_a_lie_that_is_over_before_enough_heard_it_is_not_believed() -> None:
             await of.page(number, LIE)
             of.signs[f"http://www.s{number}.test/{number}"] = OWN.getrandbits(64)
         assert of.held == {100, 101, 102}
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.back == [100, 101, 102]
         assert not of.network.paused
         for number in (100, 101, 102):  # asked for again: that is what they say
             await of.page(number, LIE)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended[-3:] == [100, 101, 102]
 
     crawl(test)
@@ -227,7 +227,7 @@ def test_hundreds_of_parked_domains_cost_a_few_looks_and_never_a_rest() -> None:
         for number in range(100, 600):
             await of.page(number, LIE)
             assert not of.network.paused
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 600)]
         assert not of.back
         assert len(of.world.asked) == 2, "a page that is known, and one of theirs"
@@ -242,7 +242,7 @@ def test_mirrors_cost_a_few_looks() -> None:
             sign = OWN.getrandbits(64)
             for more, name in enumerate(("www.a.test", "www.b.test", "www.c.test")):
                 await of.page(number + more, sign, server=name)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 400)]
         assert not of.back
         assert len(of.world.asked) <= 2
@@ -256,7 +256,7 @@ def test_an_organisation_that_moved_to_one_host_is_believed() -> None:
         for number in range(100, 150):
             of.signs[f"http://www.s{number}.test/{number}"] = redirect(number)
             await of.redirect(number, "http://www.all.test/")
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 150)]
         assert not of.back
         assert len(of.world.asked) == 2
@@ -281,7 +281,7 @@ def test_a_content_network_s_error_page_is_no_lie() -> None:
         of.now_said = lambda url: of.signs.get(url.href)
         for number in range(200, 250):
             await of.answer(number, 403, 1_234)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 150), *range(200, 250)]
         assert len(of.world.asked) == 2
 
@@ -298,16 +298,16 @@ def test_domains_with_a_common_error_page_are_no_less_doubted_than_others(same: 
         for number in range(100, 100 + same):
             await of.answer(number, 404, 196)
             of.world.time += 0.5
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 100 + same)]
         of.now_said = lambda url: LIE
         for number in range(200, 200 + same):
             await of.page(number, LIE, server=f"www.s{number - 100}.test")
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 100 + same)]
         assert of.network.paused
         of.now_said = lambda url: of.signs.get(url.href, 0)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         async with asyncio.timeout(BRAKE):
             while not of.back:
                 await asyncio.sleep(0)
@@ -323,7 +323,7 @@ def test_known_pages_that_all_changed_do_not_stop_a_crawl() -> None:
         of.now_said = lambda url: LIE if int(url.path[1:]) >= 100 else OWN.getrandbits(64)
         for number in range(100, 120):
             await of.page(number, LIE)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(40), *range(100, 120)]
         assert len(of.world.asked) == KNOWN + 1
 
@@ -372,7 +372,7 @@ def test_seeds_of_one_publisher_that_all_lead_to_its_consent_page_are_believed_i
         for number in range(20, 100):
             await of.redirect(number, "http://consent.test/")
             of.world.time += 200.0  # for good
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert sorted(of.ended + of.back) == [*range(100)]
         assert len(of.back) == again
         assert not of.network.paused
@@ -386,7 +386,7 @@ def test_a_few_seeds_that_are_alike_are_believed_at_once(seeds: list[str]) -> No
         of.now_said = lambda _: LIE
         for number in range(len(seeds)):
             await of.page(number, LIE)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(len(seeds))]
         assert not of.network.paused
 
@@ -426,7 +426,7 @@ def test_a_blog_hosts_default_page_and_the_empty_pages_of_one_system_cost_a_few_
             await of.answer(number + 2, 200, 0)
             of.world.time += 0.5
             assert not of.network.paused
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert sorted(of.ended) == [*range(40), *range(100, 400)]
         assert not of.back
         assert len(of.world.asked) < 10
@@ -438,7 +438,7 @@ def test_what_is_ended_once_more_while_it_is_held_ends_as_it_did_first() -> None
     async def test(of: Crawl) -> None:
         visit = await of.page(1)
         assert of.network.takes(visit, Outcome.NO_RECORD)
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [1]
         assert not of.held
 
@@ -490,7 +490,7 @@ def test_one_domain_says_what_it_likes() -> None:
     async def test(of: Crawl) -> None:
         for number in range(100):
             await of.page(number, LIE, server=f"www{number}.one.test")
-        await of.rest(SOON)
+        await of.rest(LIKE_SECONDS)
         assert of.ended == [*range(100)]
         assert not of.world.asked
 
@@ -506,7 +506,7 @@ def test_a_url_that_is_visited_again_as_its_lease_expired_ends_by_the_second_vis
         await of.page(1)
         second = await of.page(1)
         assert of.held == {1}
-        await of.rest(SOON + 1)
+        await of.rest(LIKE_SECONDS + 1)
         assert ended == [second]
         assert not of.held
 
@@ -555,8 +555,8 @@ def test_what_is_held_ends_when_it_is_due_though_nothing_comes(
         monkeypatch.setattr(loop, "call_later", noted)
         await of.page(1, rest=5.0)
         (seconds, call), *_ = later
-        assert 0.0 < seconds <= max(5.0, SOON)
-        of.world.time += max(5.0, SOON)
+        assert 0.0 < seconds <= max(5.0, LIKE_SECONDS)
+        of.world.time += max(5.0, LIKE_SECONDS)
         call()
         assert of.ended == [1]
 
@@ -605,7 +605,7 @@ class Alone:
     def suspects(self, now: float, sign: int, sites: int) -> bool:
         """Tell whether pages of so many other sites with one sign are suspected, after a while."""
         self.hear(now, sign, sites)
-        self.likeness.believe_due(now + SOON)
+        self.likeness.believe_due(now + LIKE_SECONDS)
         assert self.likeness.suspect in (None, sign)
         return self.likeness.suspect is not None
 
@@ -629,10 +629,10 @@ def test_few_that_are_alike_are_looked_at_ever_more_seldom_up_to_once_an_hour() 
         of.likeness.know(f"s{number}", f"http://s{number}/", of.unlike())
     assert of.suspects(now, of.unlike(), 2)
     for seconds in (60, 120, 240, 480, 960, 1920, 3600, 3600):
-        now += SOON  # it is looked at when what is held is due
+        now += LIKE_SECONDS  # it is looked at when what is held is due
         of.likeness.acquit(now)
-        assert not of.suspects(now + seconds - SOON - 1, of.unlike(), 2), seconds
-        now += seconds - SOON
+        assert not of.suspects(now + seconds - LIKE_SECONDS - 1, of.unlike(), 2), seconds
+        now += seconds - LIKE_SECONDS
         assert of.suspects(now, of.unlike(), 2), seconds
 
 
@@ -658,7 +658,7 @@ def test_the_latest_servers_are_known_each_by_its_latest_page() -> None:
 def test_while_nothing_is_known_an_answer_waits_for_the_next_if_there_is_one_and_time_for_it() -> (
     None
 ):
-    for rest, others, waits in ((1.0, False, 1.0), (1.0, True, SOON), (0.0, True, None)):
+    for rest, others, waits in ((1.0, False, 1.0), (1.0, True, LIKE_SECONDS), (0.0, True, None)):
         of = Alone()
         of.hear(100.0, of.unlike(), 1, rest=rest, others=others)
         assert of.likeness.next_due == (None if waits is None else 100.0 + waits)
@@ -670,9 +670,9 @@ def test_while_nothing_is_known_an_answer_waits_for_the_next_if_there_is_one_and
 def test_a_page_that_was_cut_is_none_to_ask_for_again() -> None:
     of = Alone()
     of.hear(0.0, of.unlike(), 1)
-    of.likeness.believe_due(SOON)
+    of.likeness.believe_due(LIKE_SECONDS)
     of.hear(9.0, of.unlike(), 1, truncated="length")
-    of.likeness.believe_due(9.0 + SOON)
+    of.likeness.believe_due(9.0 + LIKE_SECONDS)
     assert len(of.ended) == 2
     assert list(of.likeness.known) == of.ended[:1]
 
@@ -684,7 +684,7 @@ def test_what_is_held_is_weighed_until_it_is_believed_or_given_back() -> None:
         of.hear(0.0, of.unlike(), 1, size=1_000, exchange=exchange)
     of.hear(0.0, of.unlike(), 1, size=500)
     assert of.likeness.weight == 3_000, "of a body that is kept"
-    of.likeness.believe_due(SOON)
+    of.likeness.believe_due(LIKE_SECONDS)
     assert (of.likeness.weight, of.likeness.next_due) == (0, None)
     for _ in range(2):
         of.hear(9.0, of.unlike(), 1, size=1_000, exchange=exchange)

@@ -6,7 +6,7 @@ import pytest
 
 from lswc.language.document import Document
 from lswc.language.html import BOUNDS, Bounds, parse
-from lswc.language.large_pages import KEPT, LARGEST, reduced, without_ballast
+from lswc.language.large_pages import KEPT, TIMES_A_PAGE, reduced, without_ballast
 
 HERE = "http://a.test/"
 SIZE = BOUNDS.size
@@ -78,7 +78,7 @@ def test_what_is_not_read_is_counted() -> None:
     assert page.is_cut
     assert 0 < page.unread < 20
     assert len(page.links) + page.unread == 20
-    far = read(b"<p>" + b"x " * LARGEST * SIZE + LINK)
+    far = read(b"<p>" + b"x " * TIMES_A_PAGE * SIZE + LINK)
     assert (paths(far), far.page.unread) == ([], 1)
 
 

@@ -26,7 +26,7 @@ from lswc.guest.control.redis_store import InMail, InRedis
 from lswc.monitor.course import CourseSum, Point
 from lswc.monitor.members import LEAVING, LOST, RUNNING, SILENT, Members
 from lswc.monitor.questions import (
-    LONGEST,
+    QUESTION_BYTES,
     Alike,
     Answering,
     CountAll,
@@ -171,9 +171,9 @@ def test_a_worker_is_given_the_questions_to_it(crew: Crew) -> None:
         b"a \xc1",
         b"a " + encode(CountAll(0)),
         b"a " + encode(Alike("x", 10**9)),
-        b"a " + b"\x91" * LONGEST,
+        b"a " + b"\x91" * QUESTION_BYTES,
         b"../a " + encode(CountAll(3)),
-        b"a " + encode(OfUrl("x" * LONGEST)),
+        b"a " + encode(OfUrl("x" * QUESTION_BYTES)),
         b"a " + msgspec.msgpack.encode({"type": "shell"}),
     ],
 )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from lswc.frontier.rules.harvest import Group
 from lswc.frontier.rules.report import Freshness
 from lswc.guest.control.rules_in_force import Control, Hours
-from lswc.monitor.course import COURSE, LEAST, Point, columns, read_all, times
+from lswc.monitor.course import COURSE, POINTS_OF_AN_ESTIMATE, Point, columns, read_all, times
 from lswc.monitor.snapshot import (
     ControlInForce,
     Coverage,
@@ -280,7 +280,10 @@ def test_the_runs_of_a_crawl_count_without_what_lies_between(tmp_path: Path) -> 
 def test_the_end_is_estimated_where_what_is_pending_falls() -> None:
     def falls(by: int) -> float | None:
         return times(
-            [Point(10.0 * n, 0.0, 0, 0, 0, 0, 900 - by * n, 0.0, 0) for n in range(LEAST)]
+            [
+                Point(10.0 * n, 0.0, 0, 0, 0, 0, 900 - by * n, 0.0, 0)
+                for n in range(POINTS_OF_AN_ESTIMATE)
+            ]
         ).left
 
     assert falls(5) == 10 * (900 - 5 * 11) / 5

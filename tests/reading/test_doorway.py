@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.reading.doorway import LARGEST, Door, door
+from lswc.reading.doorway import DOORWAY_BYTES, Door, door
 
 PAGE = "http://a.example/folder/page?x=1"
 
@@ -55,7 +55,7 @@ def test_a_doorway_says_what_its_button_asks_for(html: str, expected: Door) -> N
         "<form action=//other.example/><button>OK</button></form>",
         "<form action=/in><button>In</button></form>" + "<a href=/x>x</a>" * 7,
         "<form action=/in><button>In</button></form>" + "text " * 700,
-        "<form action=/in><button>In</button></form>" + "<!-- -->" * LARGEST,
+        "<form action=/in><button>In</button></form>" + "<!-- -->" * DOORWAY_BYTES,
         "<template><form action=/in><button>In</button></form></template>",
         "<meta http-equiv=refresh content='600'>",
         "<meta http-equiv=refresh content='1.2.3; url=x'>",

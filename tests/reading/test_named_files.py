@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lswc.reading.named_files import MOST, in_attributes, in_manifest, in_script
+from lswc.reading.named_files import NAMED_FILES, in_attributes, in_manifest, in_script
 from lswc.reading.requisites import GUESS, Place, RequisiteReader
 from lswc.reading.scope import Scope
 
@@ -146,7 +146,7 @@ def test_the_images_of_a_manifest() -> None:
 )  # fmt: skip
 def test_a_hostile_script_takes_time_by_its_length(unit: str) -> None:
     text = unit * (MANY // len(unit))
-    assert len(list(in_script(text))) <= 3 * MOST
+    assert len(list(in_script(text))) <= 3 * NAMED_FILES
     assert len(list(in_attributes(text.encode()))) <= MANY
 
 

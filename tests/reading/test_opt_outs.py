@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.reading.opt_outs import MOST, forbids_mining, in_robots, opt_outs, reasons, reserved
+from lswc.reading.opt_outs import (
+    FIELD_CHARACTERS,
+    forbids_mining,
+    in_robots,
+    opt_outs,
+    reasons,
+    reserved,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +59,11 @@ def test_what_is_up_to_the_server(
 def test_a_policy_is_named_where_it_can_stand_in_a_line() -> None:
     said = "tdm-reservation=1 (x)"
     assert reserved("", "x") == (said,)
-    assert reserved("a" * MOST, "x") == (said, f"tdm-policy={'a' * MOST} (x)")
-    for policy in ("a" * (MOST + 1), "a b", "a;b", "a\nb"):
+    assert reserved("a" * FIELD_CHARACTERS, "x") == (
+        said,
+        f"tdm-policy={'a' * FIELD_CHARACTERS} (x)",
+    )
+    for policy in ("a" * (FIELD_CHARACTERS + 1), "a b", "a;b", "a\nb"):
         assert reserved(policy, "x") == (said,)
 
 

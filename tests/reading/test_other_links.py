@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lswc.language.base_url import Base
 from lswc.language.html import ParsedLink
-from lswc.reading.other_links import MOST, of_headers, of_scripts
+from lswc.reading.other_links import OTHER_LINKS, of_headers, of_scripts
 from tests.reading.test_page import THAI, page
 
 HERE = "http://www.one.co.th/news/"
@@ -64,7 +64,7 @@ def test_links_that_only_scripts_read(html: str, expected: list[str]) -> None:
 
 def test_scripts_name_no_links_without_end() -> None:
     many = b"".join(b"<p data-href='/%d'>" % number for number in range(9_000))
-    assert len(of_scripts(many, Base(HERE), [])) == MOST
+    assert len(of_scripts(many, Base(HERE), [])) == OTHER_LINKS
 
 
 @pytest.mark.parametrize(

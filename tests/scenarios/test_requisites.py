@@ -14,7 +14,7 @@ from lswc.crawl.requisite_offers import UNPROVED, Earned
 from lswc.frontier.rules import contract
 from lswc.frontier.rules.visit import Offer
 from lswc.lab.trace.from_log import log, to_trace
-from lswc.reading.requisites import MOST
+from lswc.reading.requisites import REQUISITES_A_PAGE
 from lswc.strategy import PageLanguage
 from tests.crawl.running import SetUp
 from tests.scenarios.site import ENGLISH, THAI, page
@@ -210,10 +210,10 @@ def test_a_page_with_all_that_its_requisites_need_is_bounded(tmp_path: Path) -> 
 
         sheets = "".join(f"<link rel=stylesheet href=//{n}.example/>" for n in range(4))
         bring(crawl.visit(), sheets, "text/html")
-        for _ in range(MOST):
+        for _ in range(REQUISITES_A_PAGE):
             names = (f"//{letter}{len(found)}.example/" for letter in "xy")
             bring(crawl.visit(), "".join(f"@import '{name}';" for name in names), "text/css")
-        assert len(found) == MOST
+        assert len(found) == REQUISITES_A_PAGE
         assert parts.frontier.unfinished == 0
         discarded = parts.frontier.counts().tally["requisites discarded"]
         assert discarded["too many requisites"] > 0

@@ -138,7 +138,7 @@ def test_a_learned_place_is_one_of_the_places(unit: Pages, site: Pages) -> None:
 def test_a_further_miss_never_makes_a_servers_place_better(unit: Pages, site: Pages) -> None:
     place = strategy("adaptive").place
     site = Pages(site.downloaded + 1, site.relevant)
-    known = Pages(unit.downloaded + adaptive.FEW + 1, unit.relevant)
+    known = Pages(unit.downloaded + adaptive.PAGES_HARDLY_KNOWN + 1, unit.relevant)
     assert place(Pages(known.downloaded + 1, known.relevant), site) <= place(known, site)
 
 

@@ -21,11 +21,11 @@ from lswc.strategy.adaptive import (
     server_share,
 )
 from lswc.strategy.prior import (
-    FEW,
     HARDLY_WEIGHS,
     MANY,
     MEANS,
     PARTS,
+    WEBS_OF_A_CELL,
     WEIGHTS,
     Between,
     Prior,
@@ -58,7 +58,7 @@ def test_webs_that_agree_weigh_more_than_webs_that_do_not() -> None:
     assert learned(webs(*agree)).cells[CELL].mean == pytest.approx(0.9, abs=0.06)
 
 
-@pytest.mark.parametrize("number", [0, 1, FEW - 1])
+@pytest.mark.parametrize("number", [0, 1, WEBS_OF_A_CELL - 1])
 def test_few_webs_teach_nothing_however_large(number: int) -> None:
     assert not learned(webs(*[(1_000_000, 900_000)] * number)).cells
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lswc.strategy.revisits import (
-    LONGEST,
+    DAYS_AT_MOST,
     OF_KIND,
     Known,
     Rates,
@@ -112,11 +112,11 @@ def test_a_page_is_due_when_a_visit_is_worth_its_price(
     shape: float, days: float, finds: float, price: float
 ) -> None:
     at = due(shape, days, finds, price)
-    assert 0 < at <= LONGEST
-    if at < LONGEST:
+    assert 0 < at <= DAYS_AT_MOST
+    if at < DAYS_AT_MOST:
         assert worth(shape, days, finds, at) == pytest.approx(price, rel=1e-3)
     else:
-        assert worth(shape, days, finds, LONGEST) <= price * (1 + 1e-6)
+        assert worth(shape, days, finds, DAYS_AT_MOST) <= price * (1 + 1e-6)
 
 
 def test_one_price_for_all_is_the_best_that_a_budget_can_do() -> None:
@@ -138,7 +138,7 @@ def test_one_price_for_all_is_the_best_that_a_budget_can_do() -> None:
     )
     assert held(own) >= best - 0.01
     # A page that changes much faster than it can be visited isn't.
-    assert own[2] == LONGEST
+    assert own[2] == DAYS_AT_MOST
     assert own[1] < own[0]
 
 

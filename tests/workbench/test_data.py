@@ -202,7 +202,7 @@ def test_a_worker_that_was_killed_is_shown_as_such(
 
 
 def test_a_worker_whose_clock_is_behind_is_heard(folder: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("lswc.workbench.live.data.FRESH", 0.0)
+    monkeypatch.setattr("lswc.workbench.live.data.ANSWER_SECONDS", 0.0)
     data = PageData(in_one(folder))
     behind = time() - 3600
     write_now(folder, snapshot(Worker(state="running", time=behind)))
@@ -306,7 +306,7 @@ def test_one_of_several_crawls_of_a_redis_is_read(
 def test_logs_are_those_of_workers_on_this_machine(
     tmp_path: Path, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lswc.monitor.stored.SECONDS", 0.1)  # none of them runs
+    monkeypatch.setattr("lswc.monitor.stored.ANSWER_SECONDS", 0.1)  # none of them runs
     redis_server.empty()
     client = Redis(port=redis_server.port)
     for host, name in (("", "a"), ("elsewhere", "b")):

@@ -27,7 +27,7 @@ from lswc.guest.control.rules_in_force import KEYS
 from lswc.monitor.course import COURSE, Point
 from lswc.strategy import SEED, PageLanguage
 from lswc.workbench.access import Guard
-from lswc.workbench.server import LARGEST, Bounded
+from lswc.workbench.server import BODY_BYTES, Bounded
 from tests import forks
 from tests.ports import free_port
 from tests.scenarios.site import BRAKE, ENGLISH, ROOT, THAI, Site, environment, page
@@ -158,7 +158,7 @@ def test_a_large_body_ends_the_connection(shown: Shown, length: str, has_token: 
         connection.sendall(head.encode())
         if "chunked" in length:
             with suppress(OSError):  # it answers before it has all
-                connection.sendall(b"%x\r\n" % (LARGEST + 1) + bytes(LARGEST + 1) + b"\r\n")
+                connection.sendall(b"%x\r\n" % (BODY_BYTES + 1) + bytes(BODY_BYTES + 1) + b"\r\n")
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert answer.startswith(b"HTTP/1.1 413 ")
 

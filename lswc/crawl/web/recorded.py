@@ -9,7 +9,7 @@ from fastwarc import WarcRecordType
 
 from lswc.archive.appended_files import ArchiveError
 from lswc.archive.captures import Captures
-from lswc.archive.http_message import LARGEST
+from lswc.archive.http_message import BODY_BYTES
 from lswc.archive.volumes import volumes_of
 from lswc.crawl.web.answers import Answer, WebError
 from lswc.plurals import numbered
@@ -79,7 +79,7 @@ class WarcWeb:
         """Answer as was recorded, in whatever language; 404 where nothing was."""
         url = parse(f"http://{server}{target}")
         place = self._places.get(_key(url)) if url else None
-        response = self._captures.response(place[1], LARGEST) if place else None
+        response = self._captures.response(place[1], BODY_BYTES) if place else None
         if response is None:
             return Answer(502 if place else 404)
         headers = tuple(
@@ -87,7 +87,7 @@ class WarcWeb:
             for name, value in response.headers
             if _text(name).lower() not in HOP_BY_HOP
         )
-        return Answer(response.status or 502, headers, response.transferred(LARGEST))
+        return Answer(response.status or 502, headers, response.transferred(BODY_BYTES))
 
 
 def _key(url: Url) -> str:

@@ -48,7 +48,7 @@ CREATE TABLE given (part INTEGER, server INTEGER, PRIMARY KEY (part, server)) WI
 REMEMBERED = 100_000
 """Links that were sent lately, of which it is known that to send them again changes nothing."""
 
-MOST = 5_000_000
+LINKS_WAITING = 5_000_000
 """Links that may wait, about 1 GB, before this worker asks for no more pages."""
 
 KNOWN_SERVERS = 50_000

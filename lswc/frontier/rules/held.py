@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lswc.frontier.rules.harvest import wilson
 from lswc.outcomes import CHANGED, RECORDED, UNCHANGED, Outcome, of_status
 from lswc.strategy.revisits import (
+    DAYS_AT_MOST,
     FIRST_CHANGES,
     FIRST_NEW,
-    LONGEST,
     OF_KIND,
     SECOND_LOOK,
     Known,
@@ -175,7 +175,7 @@ class Held(Known):
         A page that wasn't had is left alone until it is; unless the clock went back since.
         """
         had = not (self.misses or self.is_gone)
-        return had or not now < self.due <= now + LONGEST
+        return had or not now < self.due <= now + DAYS_AT_MOST
 
     def missed(self, what: Became, now: float) -> bool:
         """Take notice of a visit that didn't have the page; tell whether it is held any more."""
@@ -185,12 +185,12 @@ class Held(Known):
             self.is_gone, self.due = True, now + SECOND_LOOK
             return True
         self.misses += 1
-        self.due = now + min(LONGEST, SECOND_LOOK * 2.0 ** min(self.misses, 9))
+        self.due = now + min(DAYS_AT_MOST, SECOND_LOOK * 2.0 ** min(self.misses, 9))
         return True
 
     def had(self, is_changed: bool, now: float, usual: float) -> tuple[float, float]:
         """Take notice of a visit; return the changes that it should have had, in how many days."""
-        since = min(now - self.visited, LONGEST)  # more was the clock's
+        since = min(now - self.visited, DAYS_AT_MOST)  # more was the clock's
         self.visited, self.misses, self.is_gone = now, 0, False
         self.visits += 1
         self.claim, self.told = Claim.NONE, 0.0
@@ -212,7 +212,7 @@ class Held(Known):
         waiting. Not if no visit is ever worth the price, as it changes too fast.
         """
         wait = due(*self.belief(changes), self.finds(new), price)
-        if self.told and wait < LONGEST:
+        if self.told and wait < DAYS_AT_MOST:
             wait = max(0.0, min(wait, self.told - self.visited))
         self.due = self.visited + wait
 

@@ -9,7 +9,7 @@ from json import dumps
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from lswc.frontier.exchange.outbox import MOST
+from lswc.frontier.exchange.outbox import LINKS_WAITING
 from lswc.frontier.rules import contract
 from lswc.frontier.rules.contract import BURST_OF_HASTE, Share, Terms, is_far_better
 from lswc.frontier.rules.visit import Lease
@@ -325,7 +325,7 @@ class Leasing:
 
     def lease(self, now: float) -> Lease | None:
         """Lease what ``Frontier.lease`` does."""
-        if self._file.outbox.links > MOST:
+        if self._file.outbox.links > LINKS_WAITING:
             return None
         again = self._lease_again(now) if self._file.held.is_on else None
         return again or self._lease(now, lambda: self._file.choice.take(self._file.order, now))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SLICE = 100_000
 """URLs that are looked at in a row, between two looks at the clock."""
 
-SECONDS = 2.0
+LOOKING_SECONDS = 2.0
 """Seconds for which the URLs of a site are looked for: a frontier of millions takes longer."""
 
 _OWN = "id NOT IN (SELECT server FROM given)"
@@ -104,7 +104,7 @@ def _outcomes(db: sqlite3.Connection, site: int) -> tuple[Counter[str], float]:
     """Count the URLs of a site by outcome, the latest first; and the share that was looked at."""
     outcomes: Counter[str] = Counter()
     (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM url").fetchone()
-    until, above = monotonic() + SECONDS, last
+    until, above = monotonic() + LOOKING_SECONDS, last
     while above > 0 and monotonic() < until:
         rows: Any = db.execute(_OUTCOMES, (above - SLICE + 1, above, site))
         for outcome, number in rows:

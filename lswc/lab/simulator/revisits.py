@@ -14,9 +14,9 @@ import numpy as np
 
 from lswc.lab.simulator.changing_web import ChangingWeb, Kind
 from lswc.strategy.revisits import (
+    DAYS_AT_MOST,
     FIRST_CHANGES,
     FIRST_NEW,
-    LONGEST,
     SECOND_LOOK,
     Known,
     Rates,
@@ -170,7 +170,7 @@ def _in_turn(crawl: _Revisits, page: int) -> float:
 
 def _by_change(crawl: _Revisits, page: int) -> float:
     shape, days = crawl.belief(page)
-    return min(LONGEST, crawl.price * days / shape)
+    return min(DAYS_AT_MOST, crawl.price * days / shape)
 
 
 def _by_worth(crawl: _Revisits, page: int) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from lswc.archive.http_message import LARGEST, HttpResponse
+from lswc.archive.http_message import BODY_BYTES, HttpResponse
 from lswc.guest.robots_txt import RobotsRules
 from lswc.lab.trace.builder import TraceBuilder, name_of
 from lswc.outcomes import REDIRECTS, Outcome
@@ -129,7 +129,7 @@ def _body(answer: Answer) -> bytes:
     headers = tuple(
         (name.encode(), value.encode("utf-8", "replace")) for name, value in answer.headers
     )
-    return HttpResponse(answer.status, headers, answer.body).content(LARGEST)
+    return HttpResponse(answer.status, headers, answer.body).content(BODY_BYTES)
 
 
 def _target(url: Url) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic, process_time
 
-SECONDS = 5.0
+CPU_SECONDS = 5.0
 """Seconds of CPU after which no more of a document is read, unless another bound is given."""
 
 _PATIENCE = 4  # times as many by the clock, where others use the machine too
@@ -16,7 +16,7 @@ class Deadline:
     So what is read doesn't depend on who else uses the machine, but where that holds for long.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = CPU_SECONDS) -> None:
         self._end = process_time() + seconds
         self._latest = monotonic() + _PATIENCE * seconds
 

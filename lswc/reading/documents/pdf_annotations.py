@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pypdfium2 import PdfDocument, PdfPage
 
-MOST = 2_000
+ANNOTATIONS = 2_000
 """Annotations of a page that are looked at."""
 
 _LONGEST = 200_000  # bytes of a text
@@ -27,7 +27,7 @@ _FILLED = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_F
 
 def filled(document: PdfDocument, page: PdfPage) -> Iterator[str]:
     """Yield what is seen of a page's fields, and of its free texts, each without blank lines."""
-    for place in range(min(raw.FPDFPage_GetAnnotCount(page), MOST)):
+    for place in range(min(raw.FPDFPage_GetAnnotCount(page), ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, place)
         if not annotation:
             continue

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pypdfium2 import PdfPage, PdfTextPage
 
-MOST = 50_000
+PAGE_OBJECTS = 50_000
 """Objects of a page that are looked at. If it has more, it is read as PDFium orders it."""
 
 _DEPTH = 4  # of forms in forms
@@ -86,7 +86,7 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
     objects = list(_texts(page))
     actual = _Actual()
     said = [actual.of(one) for one in objects]
-    if len(objects) > MOST or not (actual.found or _MARKED.search(plain)):
+    if len(objects) > PAGE_OBJECTS or not (actual.found or _MARKED.search(plain)):
         return plain
     runs = _runs(text)
     measure = _Measure(
@@ -119,7 +119,7 @@ def _is_base(sign: str) -> bool:
 
 
 def _texts(page: PdfPage) -> Iterator[Any]:
-    for place in range(min(raw.FPDFPage_CountObjects(page), MOST + 1)):
+    for place in range(min(raw.FPDFPage_CountObjects(page), PAGE_OBJECTS + 1)):
         yield from _within(raw.FPDFPage_GetObject(page, place), _DEPTH)
 
 
@@ -129,7 +129,7 @@ def _within(one: Any, depth: int) -> Iterator[Any]:
     if kind == raw.FPDF_PAGEOBJ_TEXT:
         yield one
     elif kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        for place in range(min(raw.FPDFFormObj_CountObjects(one), MOST + 1)):
+        for place in range(min(raw.FPDFFormObj_CountObjects(one), PAGE_OBJECTS + 1)):
             yield from _within(raw.FPDFFormObj_GetObject(one, place), depth - 1)
 
 

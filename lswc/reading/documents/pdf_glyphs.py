@@ -21,7 +21,7 @@ from pypdfium2 import raw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LARGEST = 5_000_000
+FONT_BYTES = 5_000_000
 """Bytes of a font that is looked at."""
 
 RULES = 50_000
@@ -41,7 +41,7 @@ _BROKEN = (
 def letters(font: Any) -> dict[int, str]:
     """Return what the glyphs of an embedded font say, by their numbers; none if it doesn't say."""
     size, ask = ctypes.c_size_t(0), raw.FPDFFont_GetFontData
-    if not ask(font, None, 0, size) or not 0 < size.value <= LARGEST:
+    if not ask(font, None, 0, size) or not 0 < size.value <= FONT_BYTES:
         return {}
     buffer = (ctypes.c_uint8 * size.value)()
     if not ask(font, buffer, size.value, size):

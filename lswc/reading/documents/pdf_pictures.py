@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PER_INCH = 300
 """Dots of an inch of a page, which programs that read pictures are made for."""
 
-MOST = 12_000_000
+PAGE_DOTS = 12_000_000
 """Dots of a page at most: beyond, it is drawn smaller."""
 
 _OBJECTS = 1_000  # of a page that are looked at
@@ -55,7 +55,7 @@ def drawn(body: bytes, index: int) -> bytes:
     try:
         with PdfDocument(body) as document, closing(document[index]) as page:
             width, height = page.get_size()
-            scale = min(PER_INCH / _POINTS, sqrt(MOST / max(1.0, width * height)))
+            scale = min(PER_INCH / _POINTS, sqrt(PAGE_DOTS / max(1.0, width * height)))
             with closing(page.render(scale=scale, grayscale=True)) as bitmap:
                 rows = bitmap.to_numpy()[:, : bitmap.width]
                 size = b"%d %d" % (bitmap.width, bitmap.height)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-SECONDS = 60.0
+DOCUMENT_SECONDS = 60.0
 """A document that takes longer costs the process, and is read as one without text."""
 
 _PIECE = 1 << 20
@@ -53,7 +53,7 @@ _text = msgspec.msgpack.Decoder(Text)
 class DocumentProcess:
     """Reads documents as ``lswc.reading.documents.read`` does; what isn't read has no text."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = DOCUMENT_SECONDS) -> None:
         self._seconds = seconds
         self._process: Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -133,7 +133,7 @@ def main() -> None:
     with socket.socket(fileno=0) as other, suppress(ConnectionError):
         for asked, body in _received(other, MAX_LETTER):
             # Who asked has given up by then, or is gone.
-            signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, 2 * DOCUMENT_SECONDS)
             other.sendall(_answered(_asked.decode(asked), body))
             signal.setitimer(signal.ITIMER_REAL, 0)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lswc.monitor.course import Point
     from lswc.monitor.stored import StoredCrawl
 
-FRESH = 1.0
+ANSWER_SECONDS = 1.0
 """Seconds for which the same answer is given to all who ask."""
 
 SILENCE = 15.0
@@ -64,7 +64,7 @@ class PageData:
         Raises LswcError.
         """
         with self._lock:
-            if monotonic() - self._made_at > FRESH or not self._made:
+            if monotonic() - self._made_at > ANSWER_SECONDS or not self._made:
                 self._read_course()
                 self._made = self._make()
                 self._made_at = monotonic()

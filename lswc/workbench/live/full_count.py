@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lswc.monitor.snapshot import Snapshot
     from lswc.monitor.stored import StoredCrawl
 
-LEAST = 10.0
+SECONDS_BETWEEN_COUNTS = 10.0
 """Seconds between two counts, at least."""
 
 SPARING = 200
@@ -43,7 +43,7 @@ class FullCount:
     def count_if_due(self) -> None:
         """Begin to count, if that is due and nobody does."""
         under_way = self._thread is not None and self._thread.is_alive()
-        rested = self.age >= max(LEAST, SPARING * self.cpu)
+        rested = self.age >= max(SECONDS_BETWEEN_COUNTS, SPARING * self.cpu)
         if not under_way and (self._thread is None or rested):
             self._thread = Thread(target=self._count, daemon=True)
             self._thread.start()

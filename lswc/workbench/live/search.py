@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lswc.frontier.rules.report import Server
     from lswc.monitor.stored import StoredCrawl
 
-MOST = 50
+ROWS_OF_A_LIST = 50
 """Rows of a list."""
 
 ALIKE = 20
@@ -35,7 +35,7 @@ def find(crawl: StoredCrawl, text: str) -> dict[str, Any]:
     if "://" in wanted or (url is not None and (url.path != "/" or url.query)):
         return _url(crawl, url.href if url is not None else wanted, url)
     name = url.server if url is not None else wanted.lower()
-    found = crawl.server(name, MOST)
+    found = crawl.server(name, ROWS_OF_A_LIST)
     if found is None:
         return {"kind": "servers", "asked": wanted, "servers": crawl.alike(name, ALIKE)}
     return _server(crawl, name, found)
@@ -57,7 +57,7 @@ def _server(crawl: StoredCrawl, name: str, found: Server) -> dict[str, Any]:
     for folder in folders:
         from lswc.archive.url_history import of_server  # not above: pyarrow isn't always there
 
-        log = of_server(folder, name, MOST)
+        log = of_server(folder, name, ROWS_OF_A_LIST)
         latest += log.latest
         for outcome, number in log.outcomes.items():
             outcomes[outcome] = outcomes.get(outcome, 0) + number
@@ -74,7 +74,7 @@ def _server(crawl: StoredCrawl, name: str, found: Server) -> dict[str, Any]:
         "cells": [[chosen.describe(cell), number] for cell, number in found.waiting.items()],
         "next": [[url, chosen.describe(cell)] for url, cell in found.next],
         "outcomes": [[o, n, explained(o)] for o, n in outcomes.items()],
-        "latest": [{**row, "time": _written(row["time"])} for row in latest[:MOST]],
+        "latest": [{**row, "time": _written(row["time"])} for row in latest[:ROWS_OF_A_LIST]],
         "no_log": no_log,
         "said": _rule(crawl, parse(f"http://{name}/")),
     }
@@ -91,7 +91,7 @@ def _url(crawl: StoredCrawl, href: str, url: Url | None) -> dict[str, Any]:
         links += log.links
         attempts += log.attempts
     standing = crawl.known(href).standing if url is not None else None
-    found = story(links, attempts, standing, MOST)
+    found = story(links, attempts, standing, ROWS_OF_A_LIST)
     excluded = Outcome.EXCLUDED in found.conclusion
     return {
         "kind": "url",
@@ -101,7 +101,7 @@ def _url(crawl: StoredCrawl, href: str, url: Url | None) -> dict[str, Any]:
         "facts": found.facts,
         "links": found.links,
         "more_links": found.more_links,
-        "attempts": [_attempt(attempt) for attempt in found.attempts[-MOST:]],
+        "attempts": [_attempt(attempt) for attempt in found.attempts[-ROWS_OF_A_LIST:]],
         "no_log": no_log,
         "said": _rule(crawl, url),
     }

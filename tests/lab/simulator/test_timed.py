@@ -239,7 +239,7 @@ def ends(trace: Trace, pace: Pace) -> tuple[Ended, Timed]:
     """Crawl until little is left to find; each second request is followed by a look."""
     simulation = Ended(trace, strategy("adaptive"), pace)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("lswc.crawl.ends.EVERY", 2)
+        patched.setattr("lswc.crawl.ends.REQUESTS_BETWEEN_LOOKS", 2)
         patched.setattr("lswc.crawl.ends.IN_A_ROW", 4)
         patched.setattr("lswc.crawl.ends.monotonic", lambda: simulation.now)
         patched.setattr("lswc.frontier.rules.harvest.Z", 0.0)
