@@ -64,7 +64,7 @@ def working(lines: int = 1, console: Console | None = None) -> Iterator[Say]:
         yield say
 
 
-SOON, EVERY = 2.0, 60.0
+SOON, EVERY = 10.0, 60.0
 """Seconds to the first line where no terminal is; from line to line twice as many, up to EVERY."""
 
 

@@ -58,5 +58,5 @@ def test_where_no_terminal_is_a_line_is_written_now_and_then(
         now[0] = 1_000.0
         say("c", 5, 0)
     said = [line.partition(" ")[2] for line in out.getvalue().splitlines()]
-    shares = (2, 5, 8, 12, 22, 38)  # after 2, 4, 8, 16, 32 and 60 seconds more
+    shares = (2, 8, 18, 32, 48)  # after 10, 20, 40, 60 and 60 seconds more
     assert said == [*(f"a [b], {share}% done" for share in shares), "c"]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from lswc.reading.page import PageReader
 
+WITHOUT_INDEX = shutil.ignore_patterns("pages.db*")
+"""Leaves out of a copy what a thread writes meanwhile, and nothing depends on."""
+
 _asked: msgspec.msgpack.Decoder[AnyAsked] = msgspec.msgpack.Decoder(AnyAsked)
 
 
@@ -88,7 +91,7 @@ class Disk:
         crawl, self.crawl = self.crawl, None
         name, _, number = crawl.name.partition("-")
         self.left = crawl.with_name(f"{name}-{int(number or 0) + 1}")
-        shutil.copytree(crawl, self.left)
+        shutil.copytree(crawl, self.left, ignore=WITHOUT_INDEX)
         self._died()
 
     def sync(self, handle: int) -> None:

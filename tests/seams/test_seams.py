@@ -30,6 +30,7 @@ from lswc.outcomes import LIFTED, OF_QUOTA, Outcome
 from lswc.urls import parse
 from tests.seams.crawl import Machine, Run
 from tests.seams.invariants import Met, check_corpus, check_heard, check_left
+from tests.seams.machine import WITHOUT_INDEX
 from tests.seams.web import ANSWERS, HOSTS, NAMES, ROBOTS, host, url
 
 PAGES = 90
@@ -350,7 +351,7 @@ class Seams(RuleBasedStateMachine):
         self.steps += 1
         if self.steps % 5 == 0:
             copy = self.folder / "copy"
-            shutil.copytree(self.machine.folder, copy)
+            shutil.copytree(self.machine.folder, copy, ignore=WITHOUT_INDEX)
             check_left(copy, self.machine.web, self.met)
             shutil.rmtree(copy)
 

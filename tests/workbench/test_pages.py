@@ -144,10 +144,13 @@ def test_what_a_page_says_is_text_and_the_list_is_searched_without_a_mouse(
     assert HOSTILE in opened.inner_text("main")
     assert opened.inner_text("h1") == HOSTILE
     assert opened.locator("main img, main script").count() == 0
-    opened.focus("form[data-change] input[name=why]")
+    opened.focus("text=Give one for its server")
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#instruct input[name=why]")
+    opened.focus("#instruct input[name=why]")
     opened.keyboard.type("mail")
     opened.keyboard.press("Enter")
-    opened.wait_for_selector("button:text-is('Unblock')")
+    opened.wait_for_selector("#instruct td:text-is('blocked')")
     ((place, rule),) = read(in_folder(shown.crawl.folder)).rules
     assert (place.name, rule.block, rule.why) == ("www.one.co.th/", True, "mail")
     context.close()

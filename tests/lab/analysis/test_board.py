@@ -91,7 +91,7 @@ def rows(out: Path, head: str) -> dict[str, list[str]]:
     """Return the rows of the page's table with that first head, by their first cells."""
     html = (out / "board.html").read_text("utf-8")
     (body,) = re.findall(rf">{head}</th>.*?<tbody>(.*?)</tbody>", html, re.DOTALL)
-    found = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', body)
+    found = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', body, re.DOTALL)
     return {name: re.findall(r'class="n">([^<]*)<', cells) for name, cells in found}
 
 
