@@ -108,6 +108,7 @@ class Network:
         self._looking: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._since: float | None = None
+        self._back = 0.0  # when the network came back last
         self._likeness = Likeness(end)
         self.waiting = self._likeness.held
         self._ticking: asyncio.TimerHandle | None = None
@@ -198,10 +199,10 @@ class Network:
         doubtful = self._nameless if outcome == Outcome.NAME_NOT_RESOLVED else self._row
         if outcome not in _SILENCE or not doubtful:
             return False
-        if self._since is None:
+        if self._since is None and visit.since >= self._back:
             self._held.append(_Held(visit, outcome, self._internet.now()))
             self._check_names()
-        else:
+        else:  # it was asked for while the network was away, or failed then
             self._give_back(visit)
         return True
 
@@ -299,6 +300,7 @@ class Network:
             looked = self._internet.now()
         if self._since is not None:
             logger.warning("online again after %.0f s: the crawl goes on", self.offline)
+            self._back = self._internet.now()
         if self._likeness.suspect is not None:
             await self._judge(began)
         self.paused, self._since, self._looking = False, None, None

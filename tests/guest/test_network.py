@@ -323,3 +323,16 @@ async def test_where_no_other_has_answered_a_failure_is_the_server_s_own(
     await cut.fall_silent(11)
     cut.network.settle()
     assert cut.ended == [(11, Outcome.TIMEOUT)]
+
+
+@in_loop
+async def test_what_was_asked_for_while_the_network_was_away_goes_back() -> None:
+    cut = Named()
+    cut.network._back = 100.0
+    for since, gone_back in ((99.0, [1]), (100.0, [1])):
+        cut.network.silent(server(1))
+        visit: Any = SimpleNamespace(lease=SimpleNamespace(id=1), since=since)
+        assert cut.network.takes(visit, Outcome.DOWNLOAD_FAILED)
+        assert cut.back == gone_back
+    assert cut.network.held == {1}
+    cut.network.close()
