@@ -21,6 +21,7 @@ ROOT = {
     "progress",
     "files",
     "extras",
+    "html_templates",
     "processes",
     "standard_files",
     "__version__",

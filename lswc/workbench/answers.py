@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from lswc.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
@@ -47,6 +49,17 @@ class View(Generic[Subject]):
 
     title: str
     answer: Callable[[Subject, Mapping[str, str]], Mapping[str, Any] | File | Stored]
+
+
+def texts_of(body: Mapping[str, Any], *names: str) -> dict[str, str]:
+    """Return texts of a change by their names, "" where one is missing.
+
+    Raises ConfigError if one isn't a text.
+    """
+    texts = {name: body.get(name, "") for name in names}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise ConfigError(f"{', '.join(names)} must be texts")
+    return texts
 
 
 class Menu(NamedTuple):

@@ -18,6 +18,7 @@ from lswc.monitor.course import Times, read_now, times
 from lswc.monitor.snapshot import PAUSED, RUNNING, SILENT, Snapshot
 from lswc.processes import environment
 from lswc.workbench import plans
+from lswc.workbench.instructions import BY
 from lswc.workbench.jobs import last_line
 from lswc.workbench.live.data import SILENCE
 
@@ -31,9 +32,6 @@ AT_ONCE = 5.0
 
 PLANNED, STARTING = "planned", "starting"
 """States of a crawl that hasn't begun."""
-
-BY = "watch"
-"""Who tells a crawl to stop, and takes that back."""
 
 
 class Crawls:

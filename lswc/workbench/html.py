@@ -1,12 +1,11 @@
-"""HTML: templates of Jinja, filled so that nothing that the web says is markup."""
+"""HTML: the templates of the workbench, and how they write numbers and times."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from lswc.html_templates import templates_of
 from lswc.urls import readable
 
 if TYPE_CHECKING:
@@ -51,13 +50,7 @@ def filled(template: str, values: Mapping[str, Any]) -> bytes:
     return text.encode(errors="replace")
 
 
-_ENVIRONMENT = Environment(
-    loader=PackageLoader("lswc.workbench"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_ENVIRONMENT = templates_of("lswc.workbench")
 _ENVIRONMENT.filters |= {
     "count": count,
     "percent": percent,

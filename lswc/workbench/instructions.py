@@ -1,4 +1,4 @@
-"""Instructions of people to a crawl about one site: as forms show them, and what they send."""
+"""Instructions of people to a crawl: as pages show them, and what forms and scripts send."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lswc.errors import ConfigError
 from lswc.guest.control import ControlError, change, given, history
 from lswc.guest.control.rules_in_force import KEYS
 from lswc.urls import site_of
+from lswc.workbench.answers import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from lswc.workbench.watch import Watch
 
 MB = 1_000_000
+
+BY = "watch"
+"""Who instructs a crawl here, if nobody gives a name."""
 
 FLAGS = ("block", "block_family", "pause")
 
@@ -34,8 +38,8 @@ _WORDS = {
     "priority": "priority {}",
 }
 
-CHANGES = 50
-"""Changes of a site's instructions that are shown."""
+CHANGES, CHANGES_OF_A_SITE = 100, 50
+"""Changes of instructions that are shown, the latest."""
 
 
 class Given(NamedTuple):
@@ -80,7 +84,20 @@ def is_in(place: str, site: str) -> bool:
 
 def earlier(crawl: StoredCrawl, site: str) -> list[Change]:
     """Return the changes of a site's instructions, the latest first."""
-    return [one for one in history(crawl.kept) if is_in(one.place, site)][-CHANGES:][::-1]
+    return [one for one in history(crawl.kept) if is_in(one.place, site)][-CHANGES_OF_A_SITE:][::-1]
+
+
+def changes(watch: Watch, _given: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the changes of all instructions, the latest first. Raises LswcError."""
+    latest = history(watch.crawl.kept)[-CHANGES:][::-1]
+    return {"changes": [change._asdict() for change in latest]}
+
+
+def say(watch: Watch, body: Mapping[str, Any]) -> None:
+    """Change an instruction as the live page's script says. Raises LswcError."""
+    texts = texts_of(body, "key", "place", "why")
+    kept, key, place = watch.crawl.kept, texts["key"], texts["place"]
+    change(kept, key, body.get("value"), place, why=texts["why"], by=BY)
 
 
 def instruct(watch: Watch, body: Mapping[str, Any]) -> None:
@@ -90,17 +107,14 @@ def instruct(watch: Watch, body: Mapping[str, Any]) -> None:
     in MB. ``seen`` is what the form showed of the place: if that isn't so any more, nothing is
     changed.
     """
-    names = ("place", "key", "value", "why", "who", "seen")
-    texts = {name: body.get(name, "") for name in names}
-    if not all(isinstance(text, str) for text in texts.values()):
-        raise ConfigError(f"{', '.join(names)} must be texts")
+    texts = texts_of(body, "place", "key", "value", "why", "who", "seen")
     place, key = texts["place"].strip(), texts["key"]
     if not place or key not in KEYS:
         raise ConfigError("choose a place, and one of the instructions")
     who = texts["who"].strip()[:100]
     change(
         watch.crawl.kept, key, _value(key, texts["value"].strip()), place,
-        why=texts["why"].strip(), by=f"watch, {who}" if who else "watch",
+        why=texts["why"].strip(), by=f"{BY}, {who}" if who else BY,
         seen=_seen(texts["seen"], key),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.errors import ConfigError
 from lswc.workbench import marks
-from lswc.workbench.answers import File
+from lswc.workbench.answers import File, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,11 +44,8 @@ def listed(watch: Watch, given: Mapping[str, str]) -> dict[str, Any] | File:
 
 def mark(watch: Watch, body: Mapping[str, Any]) -> None:
     """Mark a page or a site as a form says. Raises LswcError."""
-    names = ("place", "kind", "note", "who")
-    texts = [body.get(name, "") for name in names]
-    if not all(isinstance(text, str) for text in texts):
-        raise ConfigError(f"{', '.join(names)} must be texts")
+    texts = texts_of(body, "place", "kind", "note", "who")
     folders = watch.crawl.folders()
     if not folders:
         raise ConfigError("marks are kept in the crawl's folder, and none is on this machine")
-    marks.add(folders[0], marks.made(*texts))
+    marks.add(folders[0], marks.made(*texts.values()))

@@ -19,6 +19,7 @@ from lswc.language import registry
 from lswc.plurals import numbered
 from lswc.safety.url_patterns import patterns_of
 from lswc.urls import parse
+from lswc.workbench.instructions import BY
 from lswc.workbench.plans import Plan, plan, planned
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ def _give_hours(chosen: Plan, hours: str) -> None:
     if not hours and (where.version() is None or read(where).hours is None):
         return
     chosen.folder.mkdir(exist_ok=True)
-    change(where, "hours", hours or None, by="watch")
+    change(where, "hours", hours or None, by=BY)
 
 
 def form(crawls: Crawls, given: Mapping[str, str]) -> Mapping[str, Any]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.workbench import handover, marking, new_crawl, one_site, pages, sites, watch
+from lswc.workbench import handover, instructions, marking, new_crawl, one_site, pages, sites, watch
 from lswc.workbench.answers import View
-from lswc.workbench.instructions import instruct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,14 +30,14 @@ VIEWS: dict[str, View[Watch]] = {
 QUESTIONS: dict[str, Callable[[Watch, Mapping[str, str]], Mapping[str, Any]]] = {
     "state": watch.state,
     "find": watch.found,
-    "changes": watch.changes,
+    "changes": instructions.changes,
     "jobs": handover.states,
 }
 """What scripts ask of one crawl, below ``api/``; the answer is JSON."""
 
 CHANGES: dict[str, Callable[[Watch, Mapping[str, Any]], Mapping[str, Any] | None]] = {
-    "say": watch.say,
-    "instruct": instruct,
+    "say": instructions.say,
+    "instruct": instructions.instruct,
     "mark": marking.mark,
     "start-job": handover.start,
     "cancel-job": handover.cancel,

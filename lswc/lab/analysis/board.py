@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.filesize import decimal
 
 from lswc.archive.run_settings import opt_out_of, settings_of_all
 from lswc.errors import LswcError
 from lswc.guest.control.store import InFolder
+from lswc.html_templates import templates_of
 from lswc.lab.analysis.refusals import ELSEWHERE, OTHER_KIND, Refusals, refusals
 from lswc.lab.analysis.table import share
 from lswc.language.registry import LanguageError, language
@@ -170,13 +170,7 @@ def html(shown: Board) -> str:
     return _PAGES.get_template(BOARD).render(board=shown)
 
 
-_PAGES = Environment(
-    loader=PackageLoader("lswc.lab.analysis"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_PAGES = templates_of("lswc.lab.analysis")
 
 
 def named(tag: str | None) -> str:

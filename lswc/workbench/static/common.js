@@ -50,6 +50,16 @@ async function ask(path, options) {
   return told;
 }
 
+/** Ask for a change, with the token. */
+const send = (name, values) => ask(`api/${name}`, {
+  method: "POST",
+  headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
+  body: JSON.stringify(values),
+});
+
+/** What is shown of an error of asking. */
+const reason = (error) => (error instanceof TypeError ? "The watch doesn’t answer any more: start it again." : error.message);
+
 function alarm(text) {
   $("alert").textContent = text;
   $("alert").hidden = !text;

@@ -7,11 +7,7 @@ let later = 0;
 async function tell(what, name, button) {
   button.disabled = true;
   try {
-    await ask(`api/${what}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
-      body: JSON.stringify({ name }),
-    });
+    await send(what, { name });
     alarm("");
   } catch (error) {
     alarm(error.message);
@@ -45,7 +41,7 @@ async function look() {
     $("none").hidden = told.crawls.length > 0;
     $("locked").hidden = Boolean(token);
   } catch (error) {
-    alarm(error instanceof TypeError ? "The watch doesn’t answer any more: start it again." : error.message);
+    alarm(reason(error));
   }
   if (!document.hidden) later = setTimeout(look, OFTEN);
 }

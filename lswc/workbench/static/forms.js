@@ -31,11 +31,7 @@ function mark(form, mistakes) {
 async function change(name, values, press, form) {
   if (press) press.disabled = true;
   try {
-    const told = await ask(`api/${name}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
-      body: JSON.stringify(values),
-    });
+    const told = await send(name, values);
     alarm(told.error || "");
     if (form) mark(form, told.mistakes || {});
     if (told.mistakes) {
@@ -45,7 +41,7 @@ async function change(name, values, press, form) {
     if (told.goto) location.assign(told.goto);
     else location.reload();
   } catch (error) {
-    alarm(error instanceof TypeError ? "The watch doesn’t answer any more: start it again." : error.message);
+    alarm(reason(error));
     $("alert").scrollIntoView({ block: "nearest" });
     if (press) press.disabled = false;
   }

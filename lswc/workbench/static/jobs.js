@@ -27,7 +27,7 @@ async function look() {
     }
     alarm("");
   } catch (error) {
-    alarm(error instanceof TypeError ? "The watch doesn’t answer any more: start it again." : error.message);
+    alarm(reason(error));
   }
   setTimeout(look, LOOK);
 }

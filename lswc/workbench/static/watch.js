@@ -17,11 +17,7 @@ const GLOSSARY = {
 
 async function say(key, value, place, why) {
   try {
-    await ask("api/say", {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Lswc-Token": token },
-      body: JSON.stringify({ key, value, place, why }),
-    });
+    await send("say", { key, value, place, why });
     alarm("");
     await refresh();
     if ($("history").open) await showChanges();
