@@ -23,6 +23,12 @@ class File(NamedTuple):
     type: str
 
 
+class Elsewhere(NamedTuple):
+    """Another address as an answer, relative to the one that was asked."""
+
+    address: str
+
+
 class Stored(NamedTuple):
     """A file on the disk as an answer, with its media type, and headers that replace the usual."""
 
@@ -43,12 +49,12 @@ class View(Generic[Subject]):
     """A page of the workbench.
 
     ``answer`` gets what it is a page of and the first value of each argument of the address. It
-    returns what the template of the view's name is filled with, or a file. It may raise LswcError,
-    and runs in a thread. ``title`` is its name in the menu, "" if it isn't there.
+    returns what the template of the view's name is filled with, a file, or another address. It may
+    raise LswcError, and runs in a thread. ``title`` is its name in the menu, "" if it isn't there.
     """
 
     title: str
-    answer: Callable[[Subject, Mapping[str, str]], Mapping[str, Any] | File | Stored]
+    answer: Callable[[Subject, Mapping[str, str]], Mapping[str, Any] | File | Stored | Elsewhere]
 
 
 def texts_of(body: Mapping[str, Any], *names: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ from lswc.archive.page_terms import words
 from lswc.errors import ConfigError, LswcError, StorageError
 from lswc.urls import parse, site_of
 from lswc.workbench import marks
-from lswc.workbench.live.search import find
+from lswc.workbench.look_up import known_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,8 +41,7 @@ QUERY_CHARACTERS = 1_000
 """Characters of what is looked for."""
 
 _TAIL = 256_000  # bytes of the record that are read where there is no index
-_LISTS = ("facts", "attempts", "links")  # of what is known of a URL
-_REMARKS = ("wrong", "why")  # of a rule
+_UNKNOWN = {"conclusion": "", "no_log": "", "facts": (), "attempts": (), "links": (), "rule": ()}
 _DIGITS = 18  # of a number
 _FIELDS = ("q", "site", "language", "kind", "judged", "since", "until")
 
@@ -201,19 +200,14 @@ def shown(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
                 page = search.page(url.href)
         except LswcError as error:
             notes.append(f"{error}.")
-    told: dict[str, Any] = {
-        "conclusion": "",
-        "no_log": "",
-        "facts": (),
-        "attempts": (),
-        "links": (),
-    }
+    known: dict[str, Any] = {}
     try:
-        told |= find(watch.crawl, url.href)
+        known = known_url(watch.crawl, url)
     except LswcError as error:
         notes.append(f"{error}.")
-    rule = told.get("said", {})
     return {
+        **_UNKNOWN,
+        **known,
         "title": (page.title if page is not None else "") or url.href,
         "url": url.href,
         "server": url.server,
@@ -222,9 +216,6 @@ def shown(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
         "page": page,
         "text": _paragraphs(page.text) if page is not None else [],
         "is_cut": page is not None and len(page.text) >= TEXT_CHARACTERS,
-        "told": told,
-        "rule": {name: value for name, value in rule.items() if name not in _REMARKS},
-        "why": next((rule[name] for name in _REMARKS if rule.get(name)), ""),
         "mark": marks.read(crawls).get(url.href),
         "notes": notes + _elsewhere(watch),
         "capture": _capture(watch, url.href, page),

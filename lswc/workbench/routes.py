@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lswc.workbench import handover, instructions, marking, new_crawl, one_site, pages, sites, watch
+from lswc.workbench import (
+    handover,
+    instructions,
+    look_up,
+    marking,
+    new_crawl,
+    one_site,
+    pages,
+    sites,
+    watch,
+)
 from lswc.workbench.answers import View
 
 if TYPE_CHECKING:
@@ -21,6 +31,8 @@ VIEWS: dict[str, View[Watch]] = {
     "page": View("", pages.shown),
     "sites": View("Sites", sites.listed),
     "site": View("", one_site.shown),
+    "server": View("", look_up.server_of),
+    "look": View("", look_up.look),
     "marks": View("Marks", marking.listed),
     "handover": View("Hand over", handover.shown),
     "settings": View("Settings", handover.settings),
@@ -29,7 +41,6 @@ VIEWS: dict[str, View[Watch]] = {
 
 QUESTIONS: dict[str, Callable[[Watch, Mapping[str, str]], Mapping[str, Any]]] = {
     "state": watch.state,
-    "find": watch.found,
     "changes": instructions.changes,
     "jobs": handover.states,
 }

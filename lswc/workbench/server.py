@@ -25,7 +25,7 @@ from lswc.errors import ConfigError, LswcError, StorageError
 from lswc.monitor.stored import StoredCrawl, stored
 from lswc.urls import readable
 from lswc.workbench.access import HEADERS, Guard
-from lswc.workbench.answers import File, Menu, Stored, Subject, View
+from lswc.workbench.answers import Elsewhere, File, Menu, Stored, Subject, View
 from lswc.workbench.crawls import Crawls
 from lswc.workbench.html import filled
 from lswc.workbench.routes import (
@@ -135,7 +135,7 @@ class _File(_Guarded):
 class _Asking(_Guarded):
     """Asks in a thread, as a disk or a Redis may keep it waiting. ``ask`` may raise LswcError."""
 
-    def __init__(self, guard: Guard, ask: Callable[[Request], File | Stored]) -> None:
+    def __init__(self, guard: Guard, ask: Callable[[Request], File | Stored | Elsewhere]) -> None:
         super().__init__(guard)
         self._ask = ask
 
@@ -161,6 +161,10 @@ class _Asking(_Guarded):
         if gone:
             if content is not None:
                 content.close()
+            return
+        if isinstance(answer, Elsewhere):
+            request.redirect(answer.address.encode())
+            request.finish()
             return
         request.setResponseCode(status)
         request.setHeader("Content-Type", answer.type)
@@ -212,9 +216,9 @@ class _Page(_Read):
         super().__init__(guard, self._filled)
         self._name, self._view, self._subject, self._menu = name, view, subject, menu
 
-    def _filled(self, request: Request) -> File | Stored:
+    def _filled(self, request: Request) -> File | Stored | Elsewhere:
         answer = self._view.answer(self._subject, _given(request))
-        if isinstance(answer, (File, Stored)):
+        if isinstance(answer, (File, Stored, Elsewhere)):
             return answer
         return self._of(self._name or self._menu.first, answer)
 
@@ -225,6 +229,35 @@ class _Page(_Read):
     @override
     def mistake(self, text: str) -> File:
         return self._of("mistake", {"mistake": text})
+
+
+class _Nowhere(_Guarded):
+    """An address that has no page, with all that is below it."""
+
+    isLeaf = True
+
+    def __init__(self, guard: Guard, menu: Menu, why: str) -> None:
+        super().__init__(guard)
+        self._shown = {"menu": menu, "here": None, "title": "Nothing here", "mistake": why}
+
+    def render_GET(self, request: Request) -> bytes:
+        request.setResponseCode(404)
+        request.setHeader("Content-Type", "text/html; charset=utf-8")
+        up = "../" * len(request.postpath or [])
+        return filled("mistake.html", {**self._shown, "up": up})
+
+
+class _Pages(Resource):
+    """The pages of a crawl, or of a folder of crawls, and what their scripts ask for."""
+
+    def __init__(self, guard: Guard, menu: Menu) -> None:
+        super().__init__()
+        self._guard, self._menu = guard, menu
+
+    @override
+    def getChild(self, path: bytes, request: Request) -> Any:
+        name = path.decode("utf-8", "replace")
+        return _Nowhere(self._guard, self._menu, f"The workbench has no page {name!r}.")
 
 
 class _Files(_Read):
@@ -257,20 +290,21 @@ def _plain(request: Any, status: int, text: str) -> bytes:
     return text.encode() + b"\n"
 
 
-class _Folder(Resource):
+class _Folder(_Pages):
     """The pages of a folder of crawls, and below the name of each its own."""
 
     def __init__(self, crawls: Crawls, guard: Guard) -> None:
-        super().__init__()
-        self._crawls, self._guard = crawls, guard
         menu = Menu("crawls", _titles(OF_FOLDER), "")
+        super().__init__(guard, menu)
+        self._crawls = crawls
         _lay_out(self, guard, crawls, menu, OF_FOLDER, FOLDER_QUESTIONS, FOLDER_CHANGES)
 
     @override
     def getChild(self, path: bytes, request: Request) -> Any:
         name = path.decode("utf-8", "replace")
         if name not in self._crawls.names():
-            return super().getChild(path, request)
+            why = f"This folder has no crawl {name!r}. One that was just started is here soon."
+            return _Nowhere(self._guard, self._menu, why)
         try:
             watch = Watch(stored(str(self._crawls.path(name)), "", Settings()))
         except LswcError as error:  # such as a crawl of another version
@@ -282,8 +316,8 @@ class _Folder(Resource):
 
 def _crawl(watch: Watch, guard: Guard, of_folder: str) -> Any:
     """Return the pages of one crawl, with what their scripts ask for."""
-    root: Any = Resource()
     menu = Menu("live", _titles(VIEWS), of_folder)
+    root: Any = _Pages(guard, menu)
     _lay_out(root, guard, watch, menu, VIEWS, QUESTIONS, CHANGES)
     for name, find in FILES.items():
         root.putChild(name.encode(), _Files(guard, partial(_found, find, watch)))

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from lswc.workbench.jobs import Jobs
 from lswc.workbench.live.data import PageData
-from lswc.workbench.live.search import find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lswc.monitor.stored import StoredCrawl
-
-QUERY_CHARACTERS = 10_000
-"""Characters of what is searched for."""
 
 
 class Watch:
@@ -36,8 +32,3 @@ def todo(watch: Watch, _given: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what should be done about the crawl."""
     shown = watch.data.get()
     return {"alerts": shown["alerts"], "usual": shown["usual_harvest"]}
-
-
-def found(watch: Watch, given: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return what is known of a server or a URL."""
-    return find(watch.crawl, given.get("q", "")[:QUERY_CHARACTERS])

@@ -40,8 +40,11 @@ from lswc.monitor.snapshot import Worker as Process
 from lswc.monitor.snapshot_sum import summed
 from lswc.monitor.stored import StoredInFolders, StoredInRedis
 from lswc.monitor.story import story
+from lswc.urls import parse
+from lswc.workbench.answers import Elsewhere
 from lswc.workbench.live.data import PageData
-from lswc.workbench.live.search import find
+from lswc.workbench.look_up import known_url, look
+from lswc.workbench.watch import Watch
 from tests.monitor.many_workers import URLS, Crew, Worker
 from tests.scenarios.site import BRAKE
 
@@ -110,7 +113,9 @@ def test_whoever_owns_a_url_is_asked(crew: Crew, crawl: StoredInRedis, url: str)
     server = url.split("/")[2]
     assert (found := crawl.server(server, 3)) is not None
     assert found.queue.server == server
-    assert find(crawl, url)["conclusion"]
+    parsed = parse(url)
+    assert parsed is not None
+    assert known_url(crawl, parsed)["conclusion"]
     assert crawl.known(f"{url}nothing").standing is None
 
 
@@ -136,7 +141,9 @@ def test_a_folder_on_this_machine_is_read(tmp_path: Path) -> None:
 def test_servers_of_all_workers_are_like_a_text(crew: Crew, crawl: StoredInRedis) -> None:
     assert len(crawl.alike("site", 100)) == len(URLS)
     assert len(crawl.alike("site", 3)) == 3
-    assert find(crawl, "site1")["servers"]
+    found = look(Watch(crawl), {"q": "site1"})
+    assert not isinstance(found, Elsewhere)
+    assert found["servers"]
 
 
 def test_the_page_shows_all_workers(crew: Crew, crawl: StoredInRedis) -> None:

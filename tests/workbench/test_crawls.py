@@ -129,7 +129,10 @@ def test_the_page_of_a_folder_lists_its_crawls_and_tells_them_to_stop(crawls: Cr
         assert told["name"] == str(crawls.folder)
         assert [one["name"] for one in told["crawls"]] == ["lo", "th"]
         assert shown.ask("/th/")[0] == 200
-        assert shown.ask("/no%20crawl/")[0] == 404
+        status, page = shown.ask("/no%20crawl/")
+        assert (status, "has no crawl" in page) == (404, True)
+        assert '<a href="../new">' in page
+        assert 'href="../watch.css"' in page
         nowhere = f"there is no crawl {{!r}} in {crawls.folder}"
         for given, name in (({}, ""), ({"name": "no crawl"}, "no crawl"), ({"name": 1}, "1")):
             assert post("/api/stop", given) == (400, nowhere.format(name))

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from redis import Redis
 
-from lswc.errors import StorageError
+from lswc.errors import ConfigError, StorageError
 from lswc.frontier.exchange.post import Post
 from lswc.frontier.rules.visit import Offer
 from lswc.frontier.store.frontier import Frontier
@@ -18,8 +18,11 @@ from lswc.monitor.course import DRAWN, Course, Point, columns, read, write_now
 from lswc.monitor.snapshot import Latency, Snapshot, Worker, of_workers
 from lswc.monitor.stored import StoredInFolders, StoredInRedis
 from lswc.strategy import SEED, PageLanguage, strategy
+from lswc.urls import parse
+from lswc.workbench.answers import Elsewhere
 from lswc.workbench.live.data import PageData
-from lswc.workbench.live.search import find
+from lswc.workbench.look_up import known_server, known_url, look
+from lswc.workbench.watch import Watch
 from tests.frontier.one_worker import shared
 from tests.scenarios.site import BRAKE
 from tests.visits import ended
@@ -123,16 +126,47 @@ def test_both_stores_show_the_same(crawl: StoredCrawl) -> None:
 
 
 def test_a_server_or_url_is_looked_up(crawl: StoredCrawl) -> None:
-    far = find(crawl, "far.example")
-    assert (far["kind"], far["pending"], far["downloaded"]) == ("server", 1, 0)
+    far = known_server(crawl, "far.example")
+    assert (far["queue"].pending, far["queue"].downloaded) == (1, 0)
     assert [url for url, _ in far["next"]] == ["http://far.example/2.html"]
     assert sum(number for _, number in far["cells"]) == 1
-    one = find(crawl, " WWW.one.co.th ")
-    assert (one["status"], one["downloaded"], one["relevant"], one["pending"]) == (
-        "relevant", 1, 1, 0,
-    )  # fmt: skip
-    assert find(crawl, "one.co")["servers"] == ["www.one.co.th"]
-    assert find(crawl, "*[?")["servers"] == []
+    one = known_server(crawl, "www.one.co.th")
+    queue = one["queue"]
+    assert (one["status"], queue.downloaded, queue.relevant, queue.pending) == ("relevant", 1, 1, 0)
+    with pytest.raises(ConfigError, match=r"knows no server 'one\.co'"):
+        known_server(crawl, "one.co")
+
+
+@pytest.mark.parametrize(
+    ("asked", "address"),
+    [
+        (" WWW.one.co.th ", "server?name=www.one.co.th"),
+        ("http://www.one.co.th", "page?url=http%3A%2F%2Fwww.one.co.th%2F"),
+        ("far.example/2.html", "page?url=http%3A%2F%2Ffar.example%2F2.html"),
+        ("far.example?a=1&b=2", "page?url=http%3A%2F%2Ffar.example%2F%3Fa%3D1%26b%3D2"),
+        ("http://nowhere.example/", "page?url=http%3A%2F%2Fnowhere.example%2F"),
+    ],
+)
+def test_a_look_up_leads_to_what_is_known(crawl: StoredCrawl, asked: str, address: str) -> None:
+    assert look(Watch(crawl), {"q": asked}) == Elsewhere(address)
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [("one.co", ["www.one.co.th"]), ("*[?", []), ("' OR 1=1 --", []), ("http://[bad", []),
+     ("ก" * 20_000, [])],
+)  # fmt: skip
+def test_a_name_that_no_server_has_brings_those_like_it(
+    crawl: StoredCrawl, asked: str, named: list[str]
+) -> None:
+    found = look(Watch(crawl), {"q": asked})
+    assert not isinstance(found, Elsewhere)
+    assert found["servers"] == named
+
+
+def test_a_look_up_of_nothing_is_a_mistake(crawl: StoredCrawl) -> None:
+    with pytest.raises(ConfigError, match="name a server or a URL"):
+        look(Watch(crawl), {"q": " "})
 
 
 def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
@@ -143,7 +177,10 @@ def test_what_is_said_to_a_crawl_is_shown(crawl: StoredCrawl) -> None:
     shown = PageData(crawl).get()
     assert shown["rules"] == [["far.example", said, "their mail"]]
     assert shown["control"]["pause"] is True
-    assert find(crawl, "far.example")["said"] == {**said, "why": "their mail"}
+    far = known_server(crawl, "far.example")
+    assert (far["rule"], far["why"]) == (
+        ["blocked", "3 irrelevant pages tolerated"], "their mail"
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -247,8 +284,9 @@ def test_no_more_servers_are_named_than_a_page_has_room_for(tmp_path: Path) -> N
     frontier = Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY)
     frontier.offer([offer(f"http://www.s{number}.example/") for number in range(25)])
     frontier.close()
-    found = find(in_one(tmp_path), "example")
-    assert (found["kind"], found["asked"], len(found["servers"])) == ("servers", "example", 20)
+    found = look(Watch(in_one(tmp_path)), {"q": "example"})
+    assert not isinstance(found, Elsewhere)
+    assert (found["title"], len(found["servers"])) == ("example", 20)
 
 
 def test_speed_and_coverage_over_time(folder: Path) -> None:
@@ -317,9 +355,11 @@ def test_logs_are_those_of_workers_on_this_machine(
     crawl = StoredInRedis(Post(client, "w"))
     assert crawl.folders() == [tmp_path / "a"]
     assert crawl.elsewhere() == [f"elsewhere:{tmp_path / 'b'}"]
-    assert find(crawl, "http://a.example/")["no_log"] == ""
+    url = parse("http://a.example/")
+    assert url is not None
+    assert known_url(crawl, url)["no_log"] == ""
     (tmp_path / "a" / "log").rmdir()
-    assert find(crawl, "http://a.example/")["no_log"] == "The crawl's log isn't on this machine."
+    assert known_url(crawl, url)["no_log"] == "The crawl's log isn't on this machine."
 
 
 def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 import pytest
 from twisted.web.test.requesthelper import DummyChannel
@@ -212,19 +213,34 @@ def test_all_that_can_be_said_of_a_place_can_be_chosen(shown: Shown) -> None:
 
 
 def test_a_url_and_a_server_tell_their_history(shown: Shown) -> None:
-    told = json.loads(shown.ask("/api/find?q=http://www.one.co.th/")[1])
-    assert told["conclusion"].startswith("html, 20")
-    assert told["kind"] == "url"
-    assert told["attempts"][0]["title"] == HOSTILE
-    assert time() - 3600 < told["attempts"][0]["time"] <= time()
-    assert (told["url"], told["server"]) == ("http://www.one.co.th/", "www.one.co.th")
-    gone = json.loads(shown.ask("/api/find?q=www.one.co.th/gone.html")[1])
-    assert gone["conclusion"].startswith("status 404, 20")
-    assert [link[0] for link in gone["links"]] == ["http://www.one.co.th/"]
-    server = json.loads(shown.ask("/api/find?q=www.one.co.th")[1])
-    assert (server["kind"], server["site"]) == ("server", "one.co.th")
-    ended = {name: number for name, number, _ in server["outcomes"]}
-    assert (ended["html"], ended["status 404"]) == (2, 1)
+    page = looked_up(shown, "http://www.one.co.th/")
+    assert re.search(r'"verdict">html, 20\d\d-', page)
+    gone = looked_up(shown, "www.one.co.th/gone.html")
+    assert re.search(r'"verdict">status 404, 20\d\d-', gone)
+    assert re.findall(r'<td class="text"><a href="page\?url=([^"]+)"', gone) == [
+        quote("http://www.one.co.th/")
+    ]
+    server = looked_up(shown, "www.one.co.th")
+    assert "A server of the site <a" in server
+    ended = dict(re.findall(r'"text">([^<]+)<span class="why">.*?"number">(\d+)<', server))
+    assert (ended["html"], ended["status 404"]) == ("2", "1")
+
+
+def looked_up(shown: Shown, text: str) -> str:
+    status, _, headers = shown.answer(f"/look?q={quote(text)}")
+    assert status == 302
+    status, page = shown.ask(f"/{headers['Location']}")
+    assert status == 200
+    return page
+
+
+def test_what_no_server_is_named_is_shown_as_text(shown: Shown) -> None:
+    status, page = shown.ask(f"/look?q={quote(HOSTILE)}")
+    assert (status, HOSTILE in page) == (200, False)
+    assert "knows no server of this name" in page
+    status, page = shown.ask("/look?q=")
+    assert (status, "name a server or a URL" in page) == (400, True)
+    assert shown.ask("/server?name=nowhere")[0] == 400
 
 
 @pytest.mark.parametrize(
@@ -323,12 +339,7 @@ def test_it_fits_every_screen_in_light_and_dark(
         for scheme in ("light", "dark"):
             size = {"width": width, "height": 900}
             opened = view(browser, shown, told, viewport=size, color_scheme=scheme)
-            for looked_up in ("", "www.one.co.th", "http://www.one.co.th/gone.html"):
-                if looked_up:
-                    opened.fill("#q", looked_up)
-                    opened.keyboard.press("Enter")
-                    opened.wait_for_selector("#result .lists table")
-                assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            assert opened.evaluate("document.documentElement.scrollWidth") <= width
             grounds.add(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
             assert opened.inner_text("#n-pages") == "3"
             assert opened.locator(".chart svg").count() >= 2  # the third needs more points
@@ -378,12 +389,9 @@ def test_what_the_web_says_is_text(browser: Any, shown: Shown, told: list[str]) 
     opened = view(browser, shown, told)
     opened.fill("#q", "http://www.one.co.th/")
     opened.keyboard.press("Enter")
-    opened.wait_for_selector("#result .verdict")
-    assert HOSTILE in opened.inner_text("#result")
-    assert opened.locator("#result img, #result script").count() == 0
-    opened.fill("#q", HOSTILE)
-    opened.keyboard.press("Enter")
-    opened.wait_for_selector("#result-body p:has-text('no server')")
+    opened.wait_for_selector(".verdict")
+    assert opened.inner_text("h1") == HOSTILE
+    assert opened.locator("main img, main script").count() == 0
     opened.close()
     assert told == []
 
@@ -393,28 +401,52 @@ def test_a_site_is_paused_with_the_keyboard_alone(
     browser: Any, shown: Shown, told: list[str]
 ) -> None:
     opened = view(browser, shown, told)
-    focused = "document.activeElement.matches(':focus-visible') && document.activeElement.id"
     opened.keyboard.press("/")
     opened.keyboard.type("www.one.co.th")
     opened.keyboard.press("Enter")
-    opened.wait_for_selector("#result .row button")
-    for _ in range(6):
-        opened.keyboard.press("Tab")
-        if opened.evaluate("document.activeElement.textContent").startswith("Pause www"):
-            break
-    opened.keyboard.press("Enter")
-    opened.wait_for_selector("#ask[open]")
-    assert opened.evaluate(focused) == "ask-why"
-    opened.keyboard.press("Escape")
-    assert opened.locator("#ask[open]").count() == 0
-    assert opened.evaluate("document.activeElement.textContent").startswith("Pause www")
-    opened.keyboard.press("Enter")
+    opened.wait_for_selector("h1:text-is('www.one.co.th')")
+    opened.locator("a:text-is('Give one for this server')").press("Enter")
+    form = opened.locator("form[data-change=instruct]")
+    form.locator("[name=key]").press("p")
+    form.locator("[name=why]").focus()
     opened.keyboard.type("their mail")
     opened.keyboard.press("Enter")
-    opened.wait_for_selector("#result .chip:has-text('paused')")
+    opened.wait_for_selector("td:text-is('paused')")
     rules = {place.name: rule for place, rule in read(in_folder(shown.crawl.folder)).rules}
     assert (rules["www.one.co.th/"].pause, rules["www.one.co.th/"].why) == (True, "their mail")
+    opened.goto(f"http://127.0.0.1:{shown.port}/server?name=www.one.co.th")
+    assert texts(opened, ".chip.wait") == ["paused"]
     opened.close()
+    assert told == []
+
+
+@pytest.mark.slow
+def test_the_crawl_is_paused_with_the_keyboard_alone(
+    browser: Any, shown: Shown, told: list[str], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(shown.crawl.folder, tmp_path / "crawl")
+    now = json.loads((folder / "now.json").read_text())
+    now["workers"][0] |= {"state": "running", "time": time() + 60}
+    (folder / "now.json").write_text(json.dumps(now))
+    focused = "document.activeElement.matches(':focus-visible') && document.activeElement.id"
+    with watch(Site(tmp_path / "web", folder)) as watched:
+        opened = view(browser, watched, told)
+        opened.wait_for_selector("#pause:visible")
+        opened.locator("#pause").press("Enter")
+        opened.wait_for_selector("#ask[open]")
+        assert opened.evaluate(focused) == "ask-why"
+        opened.keyboard.press("Escape")
+        assert opened.locator("#ask[open]").count() == 0
+        assert opened.evaluate(focused) == "pause"
+        assert not read(in_folder(folder)).pause
+        opened.keyboard.press("Enter")
+        opened.keyboard.type("their mail")
+        opened.keyboard.press("Enter")
+        opened.wait_for_selector("#pause:text-is('Let it go on')")
+        assert read(in_folder(folder)).pause
+        opened.locator("#pause").press("Enter")
+        opened.wait_for_selector("#pause:text-is('Pause the crawl')")
+        opened.close()
     assert told == []
 
 

@@ -99,33 +99,15 @@ function cell(td, column, row) {
   change(td, column.text ? column.text(row) : `${column.value(row) ?? ""}`);
 }
 
-/** A column of names that can be looked up; shortened, and with what is said below, if that is given. */
-const lookUp = (name, value, shorten = (text) => text, below = () => "") => ({
+/** A column of names that lead to what is known of them, with what ``below`` says of each. */
+const lookUp = (name, value, below = () => "") => ({
   name, value,
   fill: (td, row) => {
-    if (!td.firstChild) {
-      const press = make("button", { type: "button", className: "link" });
-      press.addEventListener("click", () => find(press.dataset.name));
-      td.replaceChildren(press, make("span", { className: "why" }));
-    }
-    const [press, more] = td.children;
-    press.dataset.name = value(row);
-    change(press, shorten(value(row)));
+    if (!td.firstChild) td.replaceChildren(make("a"), make("span", { className: "why" }));
+    const [link, more] = td.children;
+    link.href = `look?q=${encodeURIComponent(value(row))}`;
+    change(link, value(row));
     change(more, below(row));
-  },
-});
-
-/** Where the archive is replayed now, "" if nowhere. */
-let replay = "";
-
-/** A column that opens a capture as it was, while the archive is replayed. */
-const capture = (url) => ({
-  name: "archived", value: () => "",
-  fill: (td, row) => {
-    if (!td.firstChild) td.replaceChildren(make("a", { target: "_blank", rel: "noopener", textContent: "as it was" }));
-    const shown = replay && row.time && row.outcome !== "retry";
-    td.firstChild.hidden = !shown;
-    td.firstChild.href = shown ? `${replay}go?url=${encodeURIComponent(url(row))}&ts=${new Date(1000 * row.time).toISOString()}` : "#";
   },
 });
 
@@ -133,7 +115,6 @@ function change(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-const path = (url) => url.replace(/^https?:\/\/[^/]+/, "");
 const times = (name, value) => ({ name, value, time: true, text: (row) => moment(value(row)) });
 
 const numbers = (name, value, text = count) => ({ name, value, number: true, text: (row) => text(value(row)) });
@@ -165,7 +146,6 @@ function show(told) {
     `began ${moment(began)}`, `ran for ${lasted(ran)}`,
     runs && (left == null ? "no end in sight yet" : `at this rate nothing is pending in ${lasted(left)}`),
   ].filter(Boolean).join(" · ");
-  replay = told.replay;
   $("replay").hidden = !told.replay;
   $("replay").firstElementChild.href = told.replay || "#";
   const since = told.state === "silent" ? ` since ${moment(told.time)}` : "";
@@ -298,20 +278,20 @@ function panels(told) {
   table($("largest"), servers, told.largest, counting || "The servers with most pages appear here once pages come.");
   table($("longest"), servers, told.longest, counting || "No URL is pending.");
   table($("families"), [
-    lookUp("family of", (row) => row[0], undefined, (row) => `most by ${row[3]}: ${large(row[4])}`),
+    lookUp("family of", (row) => row[0], (row) => `most by ${row[3]}: ${large(row[4])}`),
     numbers("sites", (row) => row[1]), { ...numbers("pages", (row) => row[2]), text: (row) => `${large(row[2])} (${share(row[2], told.pages)})` },
   ], told.families, counting || "Sites that one other site at most links to appear here by the site that introduced them.");
   change($("ended"), completion ? `${large(completion.complete)} complete, ${large(completion.cut_number)} cut short, ${large(completion.failed_number)} ended without a page.` : "");
   table($("cut"), [
-    lookUp("server", (row) => row[0], undefined, (row) => `${row[1]}: ${meaning(row[1])}`), numbers("URLs left out", (row) => row[2]),
+    lookUp("server", (row) => row[0], (row) => `${row[1]}: ${meaning(row[1])}`), numbers("URLs left out", (row) => row[2]),
   ], completion?.cut, counting || "Servers of which a quota or a full frontier left out URLs appear here.");
   table($("failed"), [
-    lookUp("server", (row) => row[0], undefined, (row) => (row[1] ? `${row[1]}: ${meaning(row[1])}` : "")),
+    lookUp("server", (row) => row[0], (row) => (row[1] ? `${row[1]}: ${meaning(row[1])}` : "")),
   ], completion?.failed, counting || "Servers whose URLs all ended without a page appear here.");
   const without = told.without_page;
   change($("pageless-number"), without.servers ? Object.entries(without.reasons).map(([name, number]) => `${name} ${large(number)}`).join(", ") : "");
   table($("pageless"), [
-    lookUp("server", (row) => row.name, undefined, (row) => Object.keys(row.reasons).map((name) => `${name}: ${meaning(name)}`).join("\n")),
+    lookUp("server", (row) => row.name, (row) => Object.keys(row.reasons).map((name) => `${name}: ${meaning(name)}`).join("\n")),
     { name: "why", value: (row) => Object.entries(row.reasons).map(([name, number]) => `${name} ${large(number)}`).join(", ") },
     numbers("linked by relevant pages", (row) => row.linked),
   ], without.first, "Servers that answered and gave no page appear here, the most promising first.");
@@ -430,16 +410,10 @@ function takeBack(td, row) {
   press.setAttribute("aria-label", `Take back: ${row[0]}, ${words(row[1], row[2])}`);
 }
 
-/** Ask why, then say it. */
-function askWhy(title, text, key, value, place) {
-  $("ask-title").textContent = title;
-  $("ask-text").textContent = text;
-  $("ask-why").value = "";
+/** Ask why the crawl is to be paused, then pause it. */
+function askToPause() {
   const dialog = $("ask");
-  dialog.onclose = async () => {
-    if (dialog.returnValue === "yes" && await say(key, value, place, $("ask-why").value) && found) await find(found, false);
-  };
-  dialog.returnValue = "";
+  $("ask-why").value = dialog.returnValue = "";
   dialog.showModal();
   $("ask-why").focus();
 }
@@ -452,109 +426,6 @@ async function showChanges() {
     { name: "instruction", value: (row) => (row.value == null ? `${row.key} taken back` : words(row.key, row.value)) },
     { name: "why", value: (row) => row.why }, { name: "by", value: (row) => row.by },
   ], told.changes, "No instructions were given before.");
-}
-
-// --- looking up
-
-let found = "";
-
-async function find(text, focus = true) {
-  $("q").value = text;
-  $("result").hidden = false;
-  $("result-name").textContent = text;
-  if (found !== text) $("result-body").replaceChildren(make("p", { className: "quiet", textContent: "Looking through the frontier and the log …" }));
-  found = text;
-  if (focus) {
-    $("result").scrollIntoView({ block: "nearest" });
-    $("result-name").focus();
-  }
-  try {
-    const told = await ask(`api/find?q=${encodeURIComponent(text)}`);
-    if (found === text) ({ server: aServer, url: aUrl, servers: noServer })[told.kind](told);
-  } catch (error) {
-    $("result-body").replaceChildren(make("p", { textContent: error.message }));
-  }
-}
-
-function list(title, columns, rows, empty) {
-  const place = make("div");
-  table(place, columns, rows, empty);
-  return make("div", {}, make("h3", { textContent: title }), place);
-}
-
-function factList(pairs) {
-  return make("dl", { className: "facts" }, ...pairs.filter(([, value]) => value !== "" && value != null).map(
-    ([name, value]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: `${value}` }))));
-}
-
-function buttons(place, said) {
-  const row = make("div", { className: "row" });
-  for (const [key, does, undo] of [["block", "Block", "Unblock"], ["pause", "Pause", "Let go on"]]) {
-    const on = said[key] === true;
-    const press = make("button", { type: "button", textContent: `${on ? undo : does} ${place}` });
-    press.addEventListener("click", () => (on
-      ? say(key, false, place, "").then(() => find(found, false))
-      : askWhy(`${does} ${place}?`, key === "block" ? "Nothing of it is fetched any more, and its pending URLs are discarded." : "Its URLs are postponed until you let it go on.", key, true, place)));
-    if (token) row.append(press);
-  }
-  return row;
-}
-
-function rules(said) {
-  const chips = make("div", { className: "chips" });
-  for (const [key, value] of Object.entries(said)) {
-    if (key !== "why" && key !== "wrong") chips.append(make("span", { className: "chip wait", textContent: words(key, value) }));
-  }
-  if (said.why) chips.append(make("span", { className: "quiet", textContent: said.why }));
-  return chips.childNodes.length ? chips : null;
-}
-
-function aServer(told) {
-  $("result-name").textContent = told.name;
-  const outcome = [{ name: "outcome", value: (row) => row[0] }, numbers("times", (row) => row[1])];
-  outcome[0] = barred("outcome", (row) => row[0], (row) => row[1], most(told.outcomes, (row) => row[1]), (row) => (row[2] === "no more is known" ? "" : row[2]));
-  $("result-body").replaceChildren(...[
-    factList([["status", told.status], ["pages", count(told.downloaded)], ["relevant", share(told.relevant, told.downloaded)],
-      ["pending", count(told.pending)]]),
-    make("p", {}, make("a", { href: `site?name=${encodeURIComponent(told.site)}`, textContent: `All of the site ${told.site}` })),
-    rules(told.said),
-    buttons(`${told.name}/`, told.said),
-    make("div", { className: "lists" },
-      list("Its next URLs", [lookUp("URL", (row) => row[0], path, (row) => row[1])], told.next, "None of its URLs is pending."),
-      list("How its URLs ended", outcome, told.outcomes, told.no_log || "Nothing was requested of it yet."),
-      list("Latest requests", [times("when", (row) => row.time), lookUp("URL", (row) => row.url, path),
-        { name: "outcome", value: (row) => row.outcome }, numbers("bytes", (row) => row.bytes), ...(replay ? [capture((row) => row.url)] : [])], told.latest, told.no_log || "Nothing was requested of it yet.")),
-  ].filter(Boolean));
-}
-
-function aUrl(told) {
-  $("result-name").textContent = told.url;
-  const attempt = [times("when", (row) => row.time), { name: "outcome", value: (row) => row.outcome },
-    numbers("status", (row) => row.status, (value) => `${value ?? ""}`), numbers("bytes", (row) => row.bytes),
-    { name: "language", value: (row) => row.language ?? "" }, numbers("expected", (row) => row.expected, percent), numbers("depth", (row) => row.depth),
-    ...(replay ? [capture(() => told.url)] : [])];
-  const link = [lookUp("on page", (row) => row[0]), { name: "anchor text", value: (row) => row[1] }, { name: "names", value: (row) => row[2] },
-    { name: "the strategy decided", value: (row) => row[3] }];
-  const server = make("button", { type: "button", className: "link", textContent: told.server });
-  server.addEventListener("click", () => find(told.server));
-  const title = told.attempts.map((row) => row.title).filter(Boolean).pop();
-  $("result-body").replaceChildren(...[
-    title ? make("p", { textContent: title }) : null,
-    make("p", { className: "verdict", textContent: told.no_log || told.conclusion }),
-    told.server ? make("p", {}, "Server: ", server) : null,
-    rules(told.said),
-    told.server ? buttons(told.url.replace(/^https?:\/\//, ""), told.said) : null,
-    told.facts.length ? factList(told.facts.map(([name, value]) => [name.replaceAll("_", " "), value])) : null,
-    make("div", { className: "lists" },
-      list("Requests", attempt, told.attempts, "It was never requested."),
-      list(told.more_links ? `Links to it (${count(told.more_links)} more aren’t shown)` : "Links to it", link, told.links, "No page that was read links to it.")),
-  ].filter(Boolean));
-}
-
-function noServer(told) {
-  const body = [make("p", { textContent: "The crawl knows no server of this name." + (told.servers.length ? " It knows these:" : "") })];
-  if (told.servers.length) body.push(list("Servers", [lookUp("server", (row) => row)], told.servers, ""));
-  $("result-body").replaceChildren(...body);
 }
 
 // --- the page
@@ -597,18 +468,8 @@ async function refresh() {
   if (!document.hidden) timer = setTimeout(refresh, EVERY);
 }
 
-$("search").addEventListener("submit", (event) => {
-  event.preventDefault();
-  if ($("q").value.trim()) find($("q").value.trim());
-});
-$("result-close").addEventListener("click", () => {
-  $("result").hidden = true;
-  found = "";
-  $("q").focus();
-});
-$("pause").addEventListener("click", () => (paused
-  ? say("pause", null, "", "")
-  : askWhy("Pause the crawl?", "What is being fetched is finished; nothing else is asked for until you let it go on.", "pause", true, "")));
+$("pause").addEventListener("click", () => (paused ? say("pause", null, "", "") : askToPause()));
+$("ask").addEventListener("close", () => $("ask").returnValue === "yes" && say("pause", true, "", $("ask-why").value));
 $("ask-no").addEventListener("click", () => $("ask").close(""));
 $("say-key").addEventListener("change", () => {
   const flag = FLAGS.includes($("say-key").value);
