@@ -291,7 +291,7 @@ def readers(settings: BaseSettings) -> int:
 
 
 def revisit(settings: BaseSettings) -> float:
-    """Return how often a day a page that is held is visited again. Raises ConfigError."""
+    """Return how often a day a page is visited again. Raises ConfigError."""
     visits = number(settings, "LSWC_REVISIT")
     if visits > MOST_VISITS:
         raise ConfigError(

@@ -47,7 +47,7 @@ from lswc.crawl.close_reasons import (
 from lswc.crawl.failures import outcome_of
 from lswc.crawl.requests import url_of, visit_of
 from lswc.errors import DamageError, LostStoreError, LswcError, ProxyError, StuckError
-from lswc.frontier.rules.held import became
+from lswc.frontier.rules.revisited import became
 from lswc.frontier.rules.visit import Visit, offer_like
 from lswc.outcomes import RECORDED, Outcome
 

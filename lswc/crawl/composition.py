@@ -155,7 +155,7 @@ def _composed(
     )
     recorded = _Recorded()
     limits = _limits(crawl, network, frontier, recorded)
-    frontier.hold(page_record.records(crawl.folder))
+    frontier.visit_again(page_record.records(crawl.folder))
     paragraphs = seen_paragraphs_of(crawl)
     if paragraphs is not None:
         opened.callback(paragraphs.close)

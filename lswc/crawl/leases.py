@@ -342,7 +342,7 @@ class Leases:
         self.take_owed()
         if self._frontier.elsewhere.waits:
             return True
-        if self._frontier.held:
+        if self._frontier.revisited:
             self._held_at = monotonic()
             return True
         later, due = self._frontier.later, self._frontier.next_due()

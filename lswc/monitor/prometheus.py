@@ -38,7 +38,7 @@ _COUNTED = {
     "finished": ("lswc_finished_urls", "URLs that ended, by outcome.", "outcome"),
     "postponed": ("lswc_postponed_urls", "Times that a URL was postponed, by outcome.", "outcome"),
     "discarded": ("lswc_discarded_urls", "Links and URLs discarded, by reason.", "reason"),
-    "visited again": ("lswc_visits_again", "Visits of pages held, by what became.", "became"),
+    "visited again": ("lswc_visits_again", "Later visits of pages, by what became.", "became"),
     "content": ("lswc_remarkable_pages", "Pages by what is remarkable about them.", "remark"),
 }
 """Metrics of what is counted under ``lswc/<kind>/<name>`` in Scrapy's stats."""
@@ -161,18 +161,18 @@ def _gauges(snapshot: Snapshot) -> dict[str, tuple[str, float]]:
     return found | _of_freshness(snapshot.freshness)
 
 
-def _of_freshness(held: Freshness | None) -> dict[str, tuple[str, float]]:
-    if held is None:
+def _of_freshness(again: Freshness | None) -> dict[str, tuple[str, float]]:
+    if again is None:
         return {}
     found: dict[str, tuple[str, float | None]] = {
-        "held_pages": ("Pages, sitemaps and feeds that are visited again.", held.held),
-        "fresh_share": ("Share of held pages that should be as they are held.", held.fresh),
-        "due_pages": ("Held pages that may be visited now.", held.due),
-        "next_due_time_seconds": ("When the next one may be, in Unix time.", held.next_due),
-        "visits_again_a_day": ("Visits of held pages a day that there may be.", held.budget),
-        "visits_again_used_share": ("Share of these that was used by this process.", held.used),
-        "gone_pages": ("Pages that were held, and are gone.", held.gone),
-        "found_by_visits_again": ("New relevant pages that visits have led to.", held.finds),
+        "revisited_pages": ("Pages, sitemaps and feeds that are visited again.", again.pages),
+        "fresh_share": ("Share of them that should be as at their latest visit.", again.fresh),
+        "due_pages": ("Those of them that may be visited now.", again.due),
+        "next_due_time_seconds": ("When the next one may be, in Unix time.", again.next_due),
+        "visits_again_a_day": ("Visits of them a day that there may be.", again.budget),
+        "visits_again_used_share": ("Share of these that was used by this process.", again.used),
+        "gone_pages": ("Pages that are gone.", again.gone),
+        "found_by_visits_again": ("New relevant pages that visits have led to.", again.finds),
     }
     return {name: (said, value) for name, (said, value) in found.items() if value is not None}
 

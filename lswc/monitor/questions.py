@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from lswc.errors import LswcError
 from lswc.frontier.rules.report import (
-    HeldPage,
     OfSite,
+    RevisitedPage,
     Server,
     SiteList,
     SiteOrder,
@@ -96,7 +96,7 @@ class Known(Struct, frozen=True):
     """What is known of a URL, and of those like it if it is pending."""
 
     standing: Standing | None = None
-    held: HeldPage | None = None
+    revisited: RevisitedPage | None = None
     kind: Cell | None = None
 
 
@@ -155,7 +155,7 @@ def answered(reader: Reader, question: Question) -> Answer:
         case OfUrl(url):
             kind = reader.kind_of(url)
             in_words = None if kind is None else cell_in_words(kind, reader.strategy)
-            return Answer(known=Known(reader.standing(url), reader.held(url), in_words))
+            return Answer(known=Known(reader.standing(url), reader.revisited(url), in_words))
 
 
 class Answering:

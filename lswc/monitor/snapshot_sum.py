@@ -174,9 +174,9 @@ def _cell(same: Sequence[Cell]) -> Cell:
 def _freshness(known: Sequence[Freshness]) -> Freshness | None:
     if not known:
         return None
-    fresh = [(one.fresh, one.held) for one in known if one.fresh is not None and one.held]
+    fresh = [(one.fresh, one.pages) for one in known if one.fresh is not None and one.pages]
     used = [(one.used, one.budget) for one in known if one.used is not None and one.budget]
-    counted = ("held", "due", "changed", "unchanged", "gone", "finds", "believed", "disbelieved")
+    counted = ("pages", "due", "changed", "unchanged", "gone", "finds", "believed", "disbelieved")
     return Freshness(
         fresh=_mean(fresh),
         next_due=min(_given(one.next_due for one in known), default=None),

@@ -35,9 +35,9 @@ def line(snapshot: Snapshot) -> str:
         f"{snapshot.harvest_rate or 0:.1%} relevant",
         f"{numbered(snapshot.pending, 'URL')} pending, {snapshot.outlook.in_words}",
     ]
-    held = snapshot.freshness
-    if held is not None and held.fresh is not None:
-        parts.append(f"{held.fresh:.1%} of {held.held:,} held pages fresh, {held.due:,} due")
+    again = snapshot.freshness
+    if again is not None and again.fresh is not None:
+        parts.append(f"{again.fresh:.1%} of {again.pages:,} pages fresh, {again.due:,} due")
     offline = sum(worker.offline for worker in snapshot.workers)
     if offline:
         parts.append(f"OFFLINE for {offline:.0f} s")

@@ -121,7 +121,7 @@ def test_a_page_that_is_visited_again_is_not_postponed(tmp_path: Path) -> None:
         assert again.lease.visits == 1
         commits.commit(again, "timeout")
         assert not again.postponed  # so the log says how it ended
-        assert (frontier.held, frontier.later) == (1, 0)
+        assert (frontier.revisited, frontier.later) == (1, 0)
         tally = frontier.counts().tally
         assert tally["finished"] == {"html": 1}
         assert tally["visited again"] == {"not had": 1}

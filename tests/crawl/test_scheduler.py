@@ -107,7 +107,7 @@ def test_an_idle_crawl_that_visits_again_asks_once_a_second_if_it_stays(
             asked.append(clock[0])
             return held.pop(0)
 
-        monkeypatch.setattr(type(crawl.parts.frontier), "held", property(number))
+        monkeypatch.setattr(type(crawl.parts.frontier), "revisited", property(number))
         for module in (leases, commits):
             monkeypatch.setattr(module, "monotonic", lambda: clock[0])
         for _ in range(5):

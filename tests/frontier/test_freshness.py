@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lswc.cli.commands.why import _of_held
+from lswc.cli.commands.why import _of_visits
 from lswc.frontier.rules.contract import Terms
 from lswc.frontier.store import report as sqlite_report
 from lswc.frontier.store.frontier import Frontier
@@ -16,7 +16,7 @@ from lswc.frontier.store.report import opened
 from lswc.strategy import LISTING, strategy
 from lswc.strategy.revisits import FIRST_CHANGES, SHAPE
 from tests.frontier.test_contract import offer
-from tests.frontier.test_held import DAY, Crawl, begin, store
+from tests.frontier.test_revisited import DAY, Crawl, begin, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def test_nothing_is_told_of_a_crawl_that_visits_nothing_again(
     crawl.f.close()
     with opened(tmp_path / "frontier.db") as reader:
         assert reader.freshness(crawl.now) is None
-        assert reader.held("http://a/1") is None
+        assert reader.revisited("http://a/1") is None
 
 
 def test_pages_grow_stale_by_what_is_believed_of_them(
@@ -55,7 +55,7 @@ def test_pages_grow_stale_by_what_is_believed_of_them(
     crawl.begin("http://a/1", "http://b/1")
     first = crawl.f.freshness(crawl.now)
     assert first is not None
-    assert (first.held, first.fresh, first.budget) == (2, 1.0, 2.0)
+    assert (first.pages, first.fresh, first.budget) == (2, 1.0, 2.0)
     assert (first.due, first.used) == (0, None)
     assert first.next_due is not None
     assert first.next_due > crawl.now
@@ -68,7 +68,7 @@ def test_pages_grow_stale_by_what_is_believed_of_them(
 
 
 def again(crawl: Crawl) -> Lease:
-    """Wait for the next visit of a page that is held."""
+    """Wait for the next visit of a page that is visited again."""
     while (lease := crawl.f.lease(crawl.now)) is None:
         crawl.now += DAY / 24
     assert lease.visits
@@ -101,12 +101,12 @@ def test_a_page_that_is_not_there_is_not_fresh(begin: Callable[..., Crawl]) -> N
     crawl.end(again(crawl), outcome="status 404", relevant=None, simhash=None)
     found = crawl.f.freshness(crawl.now)
     assert found is not None
-    assert (found.held, found.fresh, found.gone) == (1, 0.0, 0)
+    assert (found.pages, found.fresh, found.gone) == (1, 0.0, 0)
     with crawl.f.reading() as reader:
-        held = reader.held("http://a/1")
-    assert held is not None
-    assert held.is_gone
-    assert "it wasn't there" in _of_held(held)
+        page = reader.revisited("http://a/1")
+    assert page is not None
+    assert page.is_gone
+    assert "it wasn't there" in _of_visits(page)
 
 
 def test_a_listing_has_no_text_to_be_fresh(begin: Callable[..., Crawl]) -> None:
@@ -117,12 +117,12 @@ def test_a_listing_has_no_text_to_be_fresh(begin: Callable[..., Crawl]) -> None:
     crawl.end(lease, outcome="listing", relevant=None, simhash=None)
     listed = crawl.f.freshness(crawl.now)
     assert listed is not None
-    assert (listed.held, listed.fresh) == (1, None)
+    assert (listed.pages, listed.fresh) == (1, None)
     crawl.now += 10 * DAY
     crawl.begin("http://a/1")
     found = crawl.f.freshness(crawl.now)
     assert found is not None
-    assert (found.held, found.fresh) == (2, 1.0)
+    assert (found.pages, found.fresh) == (2, 1.0)
 
 
 def test_of_many_pages_some_from_all_over_tell(
@@ -136,7 +136,7 @@ def test_of_many_pages_some_from_all_over_tell(
     crawl.begin(*(f"http://b/{n}" for n in range(200)))
     found = crawl.f.freshness(crawl.now)
     assert found is not None
-    assert found.held == 400
+    assert found.pages == 400
     assert found.fresh == pytest.approx((1 + unchanged(*FIRST, 300)) / 2, abs=0.05)
 
 
@@ -150,14 +150,14 @@ def test_what_is_known_of_a_page_is_told_in_seconds_of_any_day(tmp_path: Path) -
         crawl.now = now
         crawl.begin("http://a/1")
     with opened(path) as reader:
-        held = reader.held("http://a/1")
-        assert held is not None
-        assert reader.held("http://b/1") is None
+        page = reader.revisited("http://a/1")
+        assert page is not None
+        assert reader.revisited("http://b/1") is None
         fresh = reader.freshness(now + 30 * day)
-    assert (held.visits, held.misses) == (1, 0)
-    assert held.visited == pytest.approx(now)
-    assert held.changes == pytest.approx(FIRST_CHANGES)
-    assert now < held.due < now + 365 * day
+    assert (page.visits, page.misses) == (1, 0)
+    assert page.visited == pytest.approx(now)
+    assert page.changes == pytest.approx(FIRST_CHANGES)
+    assert now < page.due < now + 365 * day
     assert fresh is not None
     assert fresh.fresh == pytest.approx(unchanged(*FIRST, 30))
-    assert "1970-01-12 13:46:40" in _of_held(held)
+    assert "1970-01-12 13:46:40" in _of_visits(page)

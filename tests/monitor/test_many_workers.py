@@ -424,7 +424,7 @@ def test_families_ends_and_freshness_are_summed() -> None:
         ]
     )
     assert found.freshness is not None
-    assert (found.freshness.held, found.freshness.fresh, found.freshness.next_due) == (
+    assert (found.freshness.pages, found.freshness.fresh, found.freshness.next_due) == (
         8,
         0.625,
         7.0,

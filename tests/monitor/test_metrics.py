@@ -106,7 +106,7 @@ def test_how_fresh_pages_are_is_exposed_where_pages_are_visited_again(tmp_path: 
     freshness = Freshness(1_500, 0.75, 12, None, 75.0, None, 30, 20, 3, 8)
     with SetUp(tmp_path) as crawl:
         exposition = Exposed(crawl)
-        assert "lswc_held_pages" not in metrics(exposition)
+        assert "lswc_revisited_pages" not in metrics(exposition)
         crawl.crawler.stats.inc_value("lswc/visited again/changed", 30)
         shown = Exposition(crawl.crawler.stats)
         shown.show(replace(exposition.snapshot, freshness=freshness))
@@ -117,7 +117,7 @@ def test_how_fresh_pages_are_is_exposed_where_pages_are_visited_again(tmp_path: 
     }
     assert gauges.pop("lswc_answer_seconds_count") == 0
     assert {n: v for n, v in gauges.items() if n not in GAUGES and "_seconds_" not in n} == {
-        "lswc_held_pages": 1_500, "lswc_fresh_share": 0.75, "lswc_due_pages": 12,
+        "lswc_revisited_pages": 1_500, "lswc_fresh_share": 0.75, "lswc_due_pages": 12,
         "lswc_visits_again_a_day": 75, "lswc_found_by_visits_again": 8,
         "lswc_gone_pages": 3, "lswc_received_bytes_total": 0, "lswc_requests_total": 0,
     }  # fmt: skip
@@ -131,7 +131,7 @@ def test_every_query_of_the_dashboard_is_answered(tmp_path: Path) -> None:
         visit = crawl.visit()
         visit.relevant = True
         crawl.parts.commits.commit(visit, "html")
-        assert (crawl.parts.frontier.pending, crawl.parts.frontier.held) == (1, 1)
+        assert (crawl.parts.frontier.pending, crawl.parts.frontier.revisited) == (1, 1)
         exposition = Exposed(crawl)
         counted = ("page/relevant", "discarded/depth", "postponed/timeout", "finished/html")
         for name in (*counted, "visited again/unchanged"):

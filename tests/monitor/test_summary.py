@@ -141,12 +141,12 @@ def test_how_fresh_pages_are_is_told_where_pages_are_visited_again() -> None:
     fresh = replace(SNAPSHOT, freshness=FRESH)
     assert summary(fresh, "finished") == WRITTEN | {
         "freshness": {
-            "held": 1_500, "fresh": 0.75, "due": 12, "next_due": 1_767_225_600.0, "budget": 75.0,
+            "pages": 1_500, "fresh": 0.75, "due": 12, "next_due": 1_767_225_600.0, "budget": 75.0,
             "used": 0.5, "changed": 30, "unchanged": 20, "gone": 3, "finds": 8,
             "believed": 4, "disbelieved": 2,
         }
     }  # fmt: skip
-    assert line(fresh) == f"{line(SNAPSHOT)}, 75.0% of 1,500 held pages fresh, 12 due"
+    assert line(fresh) == f"{line(SNAPSHOT)}, 75.0% of 1,500 pages fresh, 12 due"
     assert line(replace(SNAPSHOT, freshness=rebuilt(FRESH, fresh=None))) == line(SNAPSHOT)
     assert msgspec.json.decode(msgspec.json.encode(fresh), type=Snapshot) == fresh
 

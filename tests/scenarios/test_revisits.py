@@ -160,7 +160,7 @@ def test_a_folder_goes_on_with_visits_and_without(site: Site) -> None:
     assert next(r for r in again if r["url"] == changed)["visit"] == 2
     number = len(site.records)
     done = site.crawl(LSWC_ARCHIVE="all")  # it ends by itself
-    assert "pages that are held aren't visited again: LSWC_REVISIT is 0" in done.stderr
+    assert "pages that were visited again aren't any more: LSWC_REVISIT is 0" in done.stderr
     assert len(site.records) == number
     visits = max(r["visit"] for r in site.records if r["url"] == changed)
     later = [r for r in crawl(site, *ONCE_MORE) if r["url"] == changed]

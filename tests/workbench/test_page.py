@@ -362,7 +362,7 @@ def test_how_fresh_pages_are_is_shown_where_pages_are_visited_again(
         opened = view(browser, watched, told, viewport={"width": 360, "height": 900})
         opened.wait_for_selector("#again table")
         assert opened.inner_text("#n-fresh") == "100.0 %"
-        assert opened.inner_text("#n-fresh-more") == "of 1 held; 0 due now"
+        assert opened.inner_text("#n-fresh-more") == "of 1 visited again; 0 due now"
         assert "visits a day, at most\t1\n" in opened.inner_text("#again")
         assert opened.evaluate("document.documentElement.scrollWidth") <= 360
         opened.close()

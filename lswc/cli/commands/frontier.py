@@ -103,19 +103,19 @@ def _waits(snapshot: Snapshot) -> Iterator[str]:
             )
 
 
-def _freshness(held: Freshness) -> list[tuple[str, str]]:
+def _freshness(again: Freshness) -> list[tuple[str, str]]:
     return [
-        ("pages, sitemaps and feeds held", f"{held.held:,}"),
-        ("of the pages should be as they are held", _share(held.fresh)),
-        ("due now", f"{held.due:,}"),
-        ("next one due, UTC", _utc(held.next_due)),
-        ("visits a day, at most", f"{held.budget:,.0f}"),
-        ("visits that found a change", f"{held.changed:,}"),
-        ("and none", f"{held.unchanged:,}"),
-        ("pages gone", f"{held.gone:,}"),
-        ("new relevant pages found by them", f"{held.finds:,}"),
-        ("changes that sitemaps and feeds told", f"{held.believed:,}"),
-        ("and were not believed", f"{held.disbelieved:,}"),
+        ("pages, sitemaps and feeds visited again", f"{again.pages:,}"),
+        ("of the pages should be as at their latest visit", _share(again.fresh)),
+        ("due now", f"{again.due:,}"),
+        ("next one due, UTC", _utc(again.next_due)),
+        ("visits a day, at most", f"{again.budget:,.0f}"),
+        ("visits that found a change", f"{again.changed:,}"),
+        ("and none", f"{again.unchanged:,}"),
+        ("pages gone", f"{again.gone:,}"),
+        ("new relevant pages found by them", f"{again.finds:,}"),
+        ("changes that sitemaps and feeds claimed", f"{again.believed:,}"),
+        ("and were not believed", f"{again.disbelieved:,}"),
     ]
 
 

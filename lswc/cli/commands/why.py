@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from lswc.frontier.rules.report import HeldPage
+    from lswc.frontier.rules.report import RevisitedPage
     from lswc.monitor.snapshot import Cell
     from lswc.monitor.stored import StoredInFolders, StoredInRedis
     from lswc.monitor.story import Story
@@ -64,8 +64,8 @@ class Command(UserCommand):
         _show(url, found)
         if known.kind is not None:
             print(_of_kind(known.kind))
-        if known.held is not None:
-            print(_of_held(known.held))
+        if known.revisited is not None:
+            print(_of_visits(known.revisited))
         if Outcome.EXCLUDED in found.conclusion:
             said = Control() if crawl is None else read(crawl.kept)
             print(pattern_against(canonical, folders, said) or "No pattern matches it any more.")
@@ -121,13 +121,13 @@ def _of_kind(kind: Cell) -> str:
     )
 
 
-def _of_held(held: HeldPage) -> str:
-    due, visited = (datetime.fromtimestamp(one, UTC) for one in (held.due, held.visited))
-    missed = f" It wasn't had {held.misses} times since." if held.misses else ""
-    missed += " At the latest visit it wasn't there." if held.is_gone else ""
+def _of_visits(page: RevisitedPage) -> str:
+    due, visited = (datetime.fromtimestamp(one, UTC) for one in (page.due, page.visited))
+    missed = f" It wasn't had {page.misses} times since." if page.misses else ""
+    missed += " At the latest visit it wasn't there." if page.is_gone else ""
     return (
-        f"visited again: {held.visits:,} visits so far, had last at {visited:%Y-%m-%d %H:%M:%S}."
-        f"{missed} It should change {held.changes:.3g} times a day, and lead to {held.finds:.3g} "
+        f"visited again: {page.visits:,} visits so far, had last at {visited:%Y-%m-%d %H:%M:%S}."
+        f"{missed} It should change {page.changes:.3g} times a day, and lead to {page.finds:.3g} "
         f"new relevant pages a day. Due at {due:%Y-%m-%d %H:%M:%S}, UTC."
     )
 

@@ -73,10 +73,10 @@ class Arrivals:
         if not mail.is_all:
             return
         self.missing = {
-            number: told.sent[self._others.me]
-            for number, told in self._others.told.items()
+            number: status.sent[self._others.me]
+            for number, status in self._others.statuses.items()
             if number not in self._others.owners.lost
-            and told.sent.get(self._others.me, 0) > self._expected.get(number, 0)
+            and status.sent.get(self._others.me, 0) > self._expected.get(number, 0)
         }
         if self.missing:  # of a Redis that was replaced, whose clock may go behind
             self.position = b"0-0"

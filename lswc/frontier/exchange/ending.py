@@ -35,8 +35,8 @@ class Ending:
         self._look: tuple[dict[int, Any], dict[int, int]] | None = None
 
     def look(self, now: float) -> None:
-        """See whether it is over, by what all workers told."""
-        told, alive = self._others.told, self._others.alive(now)
+        """See whether it is over, by what all workers reported."""
+        status, alive = self._others.statuses, self._others.alive(now)
         if not self._is_idle(alive):
             self._idle_since = self._look = None
             self.is_over = False
@@ -44,9 +44,9 @@ class Ending:
         self._idle_since = now if self._idle_since is None else self._idle_since
         gone = [number for number in self._others.missing(self._others.me) if number not in alive]
         if not gone:
-            look = {n: (told[n].got, told[n].sent, told[n].finished) for n in alive}
-            is_quiet = not any(told[n].outbox for n in alive)
-            self.is_over = is_quiet and self._agrees(look, {n: told[n].beat for n in alive})
+            look = {n: (status[n].got, status[n].sent, status[n].finished) for n in alive}
+            is_quiet = not any(status[n].outbox for n in alive)
+            self.is_over = is_quiet and self._agrees(look, {n: status[n].beat for n in alive})
         elif now - self._idle_since > STAYS:
             if not self.is_over:
                 numbers = ", ".join(map(str, gone))
@@ -55,7 +55,7 @@ class Ending:
 
     def _is_idle(self, alive: list[int]) -> bool:
         """Tell whether neither this worker nor one that runs has anything to do."""
-        frontier, told = self._frontier, self._others.told
+        frontier, status = self._frontier, self._others.statuses
         has_work = (
             frontier.unfinished - frontier.later
             or frontier.leased
@@ -63,7 +63,7 @@ class Ending:
             or self._ownership.is_busy
             or any(worker in alive for worker in frontier.outbox.addressed())
         )
-        return not has_work and not any(told[n].waiting or told[n].leased for n in alive)
+        return not has_work and not any(status[n].waiting or status[n].leased for n in alive)
 
     def _agrees(self, look: dict[int, Any], beats: dict[int, int]) -> bool:
         """Tell whether all tell the same as at a look before, each a second time."""

@@ -118,7 +118,7 @@ class Exchange:
         try:
             self.post.deliver(self._parcel(self._clock(), has_ended=True))
         except AwayError as error:
-            logger.warning("%s: the other workers aren't told that this one ends", error)
+            logger.warning("%s: the other workers don't hear that this one ends", error)
 
     def _begin(self, now: float) -> None:
         self._next = now + BEAT
@@ -262,10 +262,10 @@ class Exchange:
     def _learn(self, now: float) -> None:
         """Take notice of what is best elsewhere, and of what was learned there."""
         frontier = self._frontier
-        told, alive = self.others.told, self.others.alive(now)
-        elsewhere = summed(told.values(), alive, waits=not self.is_over)
-        bests = [best for n in alive if (best := told[n].best) is not None]
+        status, alive = self.others.statuses, self.others.alive(now)
+        elsewhere = summed(status.values(), alive, waits=not self.is_over)
+        bests = [best for n in alive if (best := status[n].best) is not None]
         best = min(bests, key=frontier.order.rank, default=None)
-        since = min((told[n].since_best for n in alive), default=float("inf"))
+        since = min((status[n].since_best for n in alive), default=float("inf"))
         frontier.choice.heard(best, since, now)
         frontier.hear(elsewhere)

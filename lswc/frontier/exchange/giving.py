@@ -19,7 +19,7 @@ from lswc.frontier.exchange.messages import (
     UrlsGiven,
     Vouching,
 )
-from lswc.frontier.exchange.outbox import Held, State
+from lswc.frontier.exchange.outbox import Part, State
 from lswc.frontier.exchange.owners import NOBODY, part_of
 from lswc.outcomes import OF_ELSEWHERE, Outcome
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lswc.frontier.exchange.outbox import Outbox
-    from lswc.frontier.store.held_pages import HeldPages
     from lswc.frontier.store.lines import Lines
+    from lswc.frontier.store.revisited_pages import RevisitedPages
     from lswc.frontier.store.urls import Urls
 
 LOOKED_AT = 500
@@ -56,12 +56,12 @@ class Giving:
         outbox: Outbox,
         urls: Urls,
         lines: Lines,
-        held: HeldPages,
+        revisited: RevisitedPages,
         busy: Callable[[], Collection[int]],
         transaction: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._db, self._outbox, self._urls = db, outbox, urls
-        self._lines, self._held, self._busy = lines, held, busy
+        self._lines, self._revisited, self._busy = lines, revisited, busy
         self._transaction = transaction
         self._servers: dict[int, int] = {}
 
@@ -71,15 +71,15 @@ class Giving:
             since = self._outbox.latest + 1
             for part, worker in heirs.items():
                 turn = self._outbox.turn(part)
-                self._outbox.keep(part, Held(State.LEAVING, worker, since, turn=turn))
+                self._outbox.keep(part, Part(State.LEAVING, worker, since, turn=turn))
 
     @property
     def leaving(self) -> dict[int, int]:
         """The workers that are given parts now, by part."""
         return {
-            part: held.worker
-            for part, held in self._outbox.parts.items()
-            if held.state == State.LEAVING
+            part: row.worker
+            for part, row in self._outbox.parts.items()
+            if row.state == State.LEAVING
         }
 
     def steps(self) -> Iterator[bool]:
@@ -182,19 +182,19 @@ class Giving:
                 " WHERE site = ?",
                 site,
             ),
-            self._of_held(
+            self._of_visits(
                 "SELECT name, changed, right_changed, unchanged, right_unchanged"
                 " FROM claims JOIN server ON id = claims.server WHERE site = ?",
                 site,
             ),
-            self._of_held("SELECT kind, changes, new, days FROM rate WHERE site = ?", site),
+            self._of_visits("SELECT kind, changes, new, days FROM rate WHERE site = ?", site),
         )
 
     def _rows(self, query: str, site: int) -> list[Any]:
         return self._db.execute(query, (site,)).fetchall()
 
-    def _of_held(self, query: str, site: int) -> list[Any]:
-        return self._rows(query, site) if self._held.is_kept else []
+    def _of_visits(self, query: str, site: int) -> list[Any]:
+        return self._rows(query, site) if self._revisited.is_kept else []
 
     def _give_urls(self, servers: Mapping[int, int], leaving: Mapping[int, int]) -> Iterator[bool]:
         directories: set[int] = set()
@@ -213,7 +213,7 @@ class Giving:
 
     def _give(self, heir: int, seqs: list[int], directories: set[int]) -> None:
         rows = self._db.execute(_URLS, (dumps(seqs),)).fetchall()
-        held = self._held.given(seqs)
+        revisited = self._revisited.given(seqs)
         units = {} if self._lines.by_server else self._units({row[3] for row in rows})
         given, moved = [], []
         for seq, url, server, unit, *link, referrer, outcome, tries, postponed, again in rows:
@@ -231,15 +231,15 @@ class Giving:
                     postponed,
                     is_postponed,
                     bool(again),
-                    held.get(seq),
+                    revisited.get(seq),
                 )
             )
         fresh = [tuple(units[unit]) for unit in units if unit not in directories]
         directories |= units.keys()
         self._outbox.send(heir, UrlsGiven(given, fresh), len(moved))
         self._urls.remove(moved)
-        if held:
-            self._held.remove(held.keys())
+        if revisited:
+            self._revisited.remove(revisited.keys())
 
     def _ended(self, outcome: str) -> tuple[str, int]:
         """Return how a URL finished, and which worker did it."""
@@ -265,7 +265,7 @@ class Giving:
             for heir, parts in by_heir.items():
                 last = self._outbox.send(heir, PartsGiven(parts))
                 for part in parts:
-                    held = self._outbox.parts[part]._replace(state=State.GIVEN, last=last)
-                    self._outbox.keep(part, held)
+                    row = self._outbox.parts[part]._replace(state=State.GIVEN, last=last)
+                    self._outbox.keep(part, row)
                     for links, message in self._outbox.take_late(part):
                         self._outbox.forward(heir, links, message)

@@ -17,7 +17,7 @@ from lswc.frontier.exchange.messages import (
     Vouching,
     unpack,
 )
-from lswc.frontier.exchange.outbox import OWN, Held, State
+from lswc.frontier.exchange.outbox import OWN, Part, State
 from lswc.frontier.exchange.owners import part_of
 from lswc.frontier.rules.visit import Offer, key
 from lswc.outcomes import OF_ELSEWHERE, Outcome
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lswc.frontier.exchange.outbox import Outbox
-    from lswc.frontier.store.held_pages import HeldPages
     from lswc.frontier.store.lines import Lines
+    from lswc.frontier.store.revisited_pages import RevisitedPages
     from lswc.frontier.store.servers import Born, Met, Servers, Tallies
     from lswc.frontier.store.urls import Urls
 
@@ -53,14 +53,14 @@ class Inbox:
         servers: Servers,
         lines: Lines,
         tallies: Tallies,
-        held: HeldPages,
+        revisited: RevisitedPages,
     ) -> None:
         self._db, self._outbox = db, outbox
         self._urls, self._servers, self._lines = urls, servers, lines
-        self._tallies, self._held = tallies, held
+        self._tallies, self._revisited = tallies, revisited
 
     def load(self) -> None:
-        """Take what the file holds; servers of which URLs still come are left alone."""
+        """Take what the file has; servers of which URLs still come are left alone."""
         self.received: dict[int, int] = dict(self._db.execute("SELECT * FROM received").fetchall())
         self._arriving = set[int]()
         for server, part in self._db.execute("SELECT server, part FROM arriving").fetchall():
@@ -108,17 +108,17 @@ class Inbox:
         row = self._db.execute("SELECT id FROM elsewhere WHERE url = ?", (url,)).fetchone()
         return -int(row[0])
 
-    def _site(self, told: Vouching) -> int:
-        """Return the number of another worker's site, and keep what was told of it."""
+    def _site(self, vouching: Vouching) -> int:
+        """Return the number of another worker's site, and keep what was sent of it."""
         row = self._db.execute(
-            "SELECT id, level, family, branch FROM site WHERE name = ?", (told.site,)
+            "SELECT id, level, family, branch FROM site WHERE name = ?", (vouching.site,)
         ).fetchone()
-        family, branch = self._ancestor(told.family), self._ancestor(told.branch)
-        born: Born = (told.level, family, branch, "")
+        family, branch = self._ancestor(vouching.family), self._ancestor(vouching.branch)
+        born: Born = (vouching.level, family, branch, "")
         if row is None:
-            return self._add_site(told.site, born)
+            return self._add_site(vouching.site, born)
         site = int(row[0])
-        if row[1:] != born[:3] and part_of(told.site) not in self._outbox.parts:
+        if row[1:] != born[:3] and part_of(vouching.site) not in self._outbox.parts:
             self._db.execute(
                 "UPDATE site SET level = ?, family = ?, branch = ? WHERE id = ?",
                 (*born[:3], site),
@@ -140,8 +140,8 @@ class Inbox:
 
     def _take_site(self, given: SiteGiven) -> None:
         part = part_of(given.vouching.site)
-        held = self._outbox.parts.get(part)
-        if held is not None and held.state != State.GIVEN:
+        row = self._outbox.parts.get(part)
+        if row is not None and row.state != State.GIVEN:
             return  # it came here from elsewhere, as its worker was called lost
         self._arriving.add(part)
         site = self._site(given.vouching)
@@ -165,7 +165,7 @@ class Inbox:
             "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)",
             [(numbers[name], reason, number) for name, reason, number in given.left_out],
         )
-        if self._held.is_kept:
+        if self._revisited.is_kept:
             self._db.executemany(
                 "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
                 [(numbers[name], *claims) for name, *claims in given.claims],
@@ -248,7 +248,7 @@ class Inbox:
 
     def _as_it_is_now(self, given: UrlGiven) -> UrlGiven:
         """Return a URL as it is given, or as one to fetch again whose record is lost since."""
-        if given.outcome and given.held is None and self._outbox.is_lost(given.by):
+        if given.outcome and given.revisited is None and self._outbox.is_lost(given.by):
             return replace(given, outcome="", postponed=Outcome.LOST, is_postponed=True)
         return given
 
@@ -257,11 +257,11 @@ class Inbox:
         if not given.outcome:
             seq = self._urls.take_finished_elsewhere(name)
             if seq is not None:
-                self._held.forget(seq)
+                self._revisited.forget(seq)
             return seq
         self._urls.ended_elsewhere(name, f"{OF_ELSEWHERE}{given.by} {given.outcome}")
-        if given.held is not None:
-            self._hold(self._urls.finished_as(name), given)
+        if given.revisited is not None:
+            self._visit_again(self._urls.finished_as(name), given)
         return None
 
     def _add_besides(self, given: UrlGiven, row: list[Any]) -> None:
@@ -278,19 +278,19 @@ class Inbox:
             self._urls.postponed.keep(seq, given.tries, given.postponed)
         if given.was_counted:
             self._urls.count_no_more(seq)
-        self._hold(seq, given)
+        self._visit_again(seq, given)
 
-    def _hold(self, seq: int | None, given: UrlGiven) -> None:
-        """Hold a page that its worker before held; perhaps this one had given it away."""
-        if seq is None or given.held is None or not self._held.is_kept:
+    def _visit_again(self, seq: int | None, given: UrlGiven) -> None:
+        """Visit a page again that its worker before did; perhaps this one had given it away."""
+        if seq is None or given.revisited is None or not self._revisited.is_kept:
             return
-        self._held.add(seq, self._urls.next_seq, given.held)
+        self._revisited.add(seq, self._urls.next_seq, given.revisited)
         if self._outbox.is_lost(given.by):
-            self._held.ask_soon([seq])
+            self._revisited.ask_soon([seq])
 
     def _take_parts(self, given: PartsGiven) -> None:
         for part in given.parts:
-            self._outbox.keep(part, Held(State.OWN))
+            self._outbox.keep(part, Part(State.OWN))
             self._arriving.discard(part)
             rows = self._db.execute("SELECT server FROM arriving WHERE part = ?", (part,))
             for (server,) in rows.fetchall():

@@ -11,7 +11,7 @@ import msgspec
 
 from lswc.errors import AwayError, ConfigError
 from lswc.frontier.exchange import messages, owners, status
-from lswc.frontier.exchange.outbox import Held, State
+from lswc.frontier.exchange.outbox import Part, State
 from lswc.frontier.exchange.owners import PARTS, Owners
 from lswc.frontier.rules.contract import FrontierError
 
@@ -45,14 +45,14 @@ def join(frontier: Frontier, post: Post, name: str, identity: Mapping[str, str])
     kept = frontier.sharing.membership()
     mark = _mark(kept, identity)
     if kept:
-        known, told = None, dict[int, bytes]()
+        known, statuses = None, dict[int, bytes]()
         with suppress(AwayError):  # its own sites need no Redis
             if (there := post.begun()) is not None:
                 found, known = there
                 _check(found, mark, kept, post.name)
-            told = post.statuses()
+            statuses = post.statuses()
         member = _gone_on(kept, known, name)._replace(crawl=mark)
-        _refuse_second(post, member, told)
+        _refuse_second(post, member, statuses)
     else:
         member = _begun(frontier, post, mark, name)
     with frontier.transaction():
@@ -63,7 +63,7 @@ def join(frontier: Frontier, post: Post, name: str, identity: Mapping[str, str])
         )
         if not kept and member.owners.version == 1:
             for part in range(PARTS):
-                frontier.outbox.keep(part, Held(State.OWN))
+                frontier.outbox.keep(part, Part(State.OWN))
     frontier.outbox.know(member.worker, member.owners)
     return member
 
@@ -147,9 +147,9 @@ def _begun(frontier: Frontier, post: Post, mark: bytes, name: str) -> Membership
             return Membership(number, name, run, found, table)
 
 
-def _refuse_second(post: Post, member: Membership, told: Mapping[int, bytes]) -> None:
+def _refuse_second(post: Post, member: Membership, statuses: Mapping[int, bytes]) -> None:
     """Raise FrontierError if another process is the same worker, and runs."""
-    before = told.get(member.worker)
+    before = statuses.get(member.worker)
     if before is None or (seen := status.decode(before)).has_ended:
         return
     sleep(SEEN_ALIVE)

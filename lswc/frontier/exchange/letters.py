@@ -48,12 +48,12 @@ class Letters:
 
     def _letters_to(self, worker: int) -> Iterator[tuple[int, list[tuple[int, bytes]]]]:
         """Yield what is sent to a worker next: after which number, and messages."""
-        told = self._others.told.get(worker)
-        if told is None or worker in self._others.owners.lost:
+        status = self._others.statuses.get(worker)
+        if status is None or worker in self._others.owners.lost:
             return  # it is not known yet what it got
-        got = told.got.get(self._others.me, 0)
+        got = status.got.get(self._others.me, 0)
         sent = max(self.sent.get(worker, 0), got)
-        if 0 < told.missing.get(self._others.me, 0) <= sent:
+        if 0 < status.missing.get(self._others.me, 0) <= sent:
             sent = got
             self._links_sent[worker].clear()
         in_flight = self._links_sent[worker]
@@ -72,8 +72,8 @@ class Letters:
         """Forget the messages that others have for good."""
         arrived = {
             number: kept
-            for number, told in self._others.told.items()
-            if (kept := told.kept.get(self._others.me, 0))
+            for number, status in self._others.statuses.items()
+            if (kept := status.kept.get(self._others.me, 0))
         }
         if arrived and self._outbox.links | len(self._outbox.parts):
             with self._frontier.transaction():

@@ -53,8 +53,8 @@ class SiteGiven(Struct, frozen=True, array_like=True, tag="site"):
 
     ``supporters`` are names of sites. ``servers`` have name, place (None: the site's), pages,
     relevant ones, looks that brought none, and bytes.
-    ``left_out`` has server, reason and number; ``claims`` what listings of a server told
-    (``sqlite_held``); ``rates`` how pages of the site change.
+    ``left_out`` has server, reason and number; ``claims`` what listings of a server claimed
+    (``lswc.frontier.store.revisited_pages``); ``rates`` how pages of the site change.
     """
 
     vouching: Vouching
@@ -75,8 +75,8 @@ class UrlGiven(Struct, frozen=True, array_like=True):
 
     ``outcome`` is how it finished, "" if it waits, and ``by`` which worker did it; ``tries`` and
     ``postponed`` how often, and why, it was postponed, ``is_postponed`` that it is now.
-    ``was_counted`` says that its page was counted before it was lost. ``held`` has what is kept of
-    a page that is visited again.
+    ``was_counted`` says that its page was counted before it was lost. ``revisited`` has what is
+    kept of a page that is visited again.
     """
 
     offer: Row
@@ -87,7 +87,7 @@ class UrlGiven(Struct, frozen=True, array_like=True):
     postponed: str = ""
     is_postponed: bool = False
     was_counted: bool = False
-    held: list[float | None] | None = None
+    revisited: list[float | None] | None = None
 
 
 class UrlsGiven(Struct, frozen=True, array_like=True, tag="urls"):

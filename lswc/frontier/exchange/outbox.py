@@ -1,7 +1,7 @@
 """Outbox: links to sites of other workers, kept with the page that has them until they arrived.
 
 They are rows of the same transaction that ends the page. They are sent at least once, taken once,
-and kept until the receiver has told that its own file would outlast a power cut with them.
+and kept until the receiver has reported that its own file would outlast a power cut with them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class State(IntEnum):
     OWN, LEAVING, GIVEN = range(3)
 
 
-class Held(NamedTuple):
+class Part(NamedTuple):
     """A part that this worker has, gives, or gave: to which worker, by which messages, and in which
     ``turn`` of the table of owners.
 
@@ -105,7 +105,7 @@ class Outbox:
     def load(self) -> None:
         """Take what the file holds."""
         rows = self._db.execute("SELECT * FROM part").fetchall()
-        self.parts = {part: Held(State(state), *rest) for part, state, *rest in rows}
+        self.parts = {part: Part(State(state), *rest) for part, state, *rest in rows}
         (self.links,) = self._db.execute(
             "SELECT coalesce(sum(links), 0) FROM"
             " (SELECT links FROM outgoing UNION ALL SELECT links FROM late)"
@@ -119,22 +119,22 @@ class Outbox:
     @property
     def own(self) -> tuple[int, ...]:
         """The parts that this worker has, those that it gives away among them."""
-        return tuple(part for part, held in self.parts.items() if held.state != State.GIVEN)
+        return tuple(part for part, row in self.parts.items() if row.state != State.GIVEN)
 
     def know(self, me: int, owners: Owners) -> None:
         """Take notice of who owns what, and of this worker's number."""
         self.me, self._owners, self.is_shared = me, owners, True
         self._where.clear()
 
-    def keep(self, part: int, held: Held | None) -> None:
+    def keep(self, part: int, row: Part | None) -> None:
         """Keep what this worker has of a part; None if that isn't its any more."""
-        if held is None:
+        if row is None:
             self.parts.pop(part, None)
             self._db.execute("DELETE FROM part WHERE part = ?", (part,))
         else:
-            self.parts[part], self.is_shared = held, True
-            self._db.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)", (part, *held))
-        if held is not None and held.state == State.OWN:
+            self.parts[part], self.is_shared = row, True
+            self._db.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)", (part, *row))
+        if row is not None and row.state == State.OWN:
             self._db.execute("DELETE FROM given WHERE part = ?", (part,))
         self._where.clear()
 
@@ -175,11 +175,11 @@ class Outbox:
     def place(self, server: str) -> int:
         """Return whose a server is: 0 if own, a worker, or -1 minus a part that is being given."""
         part = part_of(site_of(server))
-        held = self.parts.get(part)
-        if held is None:
+        row = self.parts.get(part)
+        if row is None:
             place = self.owner(part) or -1 - part
         else:
-            place = (OWN, -1 - part, held.worker)[held.state]
+            place = (OWN, -1 - part, row.worker)[row.state]
         if len(self._where) >= KNOWN_SERVERS:
             self._where.clear()
         self._where[server] = place
@@ -202,8 +202,8 @@ class Outbox:
 
     def is_known(self, part: int) -> bool:
         """Tell whether links to a part can be sent, or are to own sites."""
-        held = self.parts.get(part)
-        return self.owner(part) != NOBODY or (held is not None and held.state != State.LEAVING)
+        row = self.parts.get(part)
+        return self.owner(part) != NOBODY or (row is not None and row.state != State.LEAVING)
 
     def vouching(self, server: int | None) -> Vouching | None:
         """Return what is known of the site of a server, by its number, if that matters."""
@@ -323,8 +323,8 @@ class Outbox:
 
         What is given goes as a whole: it is kept until its last message arrived.
         """
-        given = [held for held in self.parts.values() if held.worker == worker]
-        under_way = [held.since for held in given if not 0 < held.last <= upto]
+        given = [row for row in self.parts.values() if row.worker == worker]
+        under_way = [row.since for row in given if not 0 < row.last <= upto]
         upto = min([upto, *(first - 1 for first in under_way)])
         where = "WHERE worker = ? AND id <= ?"
         (links,) = self._db.execute(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lswc.errors import LostStoreError
 from lswc.frontier.exchange.messages import unpack
-from lswc.frontier.exchange.outbox import Held, State
+from lswc.frontier.exchange.outbox import Part, State
 from lswc.plurals import numbered
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Ownership:
         own = set(self._outbox.own)
         claimed = {
             part
-            for number, told in self._others.told.items()
+            for number, status in self._others.statuses.items()
             if number not in owners.lost
-            for part in told.parts
+            for part in status.parts
         }
         taken = [
             part for part in self._lost_parts() if part not in claimed and self._is_nobodys(part)
@@ -73,7 +73,7 @@ class Ownership:
         if taken:
             with self._frontier.transaction():
                 for part in taken:
-                    self._outbox.keep(part, Held(State.OWN))
+                    self._outbox.keep(part, Part(State.OWN))
             own |= set(taken)
         proposed = owners.inherited()
         if not owners.knows(self._others.me):  # of a Redis that was set back to before it joined
@@ -93,10 +93,10 @@ class Ownership:
 
         Or to one that gave it on: the part came back in a later turn.
         """
-        held, owners = self._outbox.parts.get(part), self._others.owners
-        return held is None or (
-            held.state == State.GIVEN
-            and (held.worker in owners.lost or owners.turns[part] > held.turn)
+        row, owners = self._outbox.parts.get(part), self._others.owners
+        return row is None or (
+            row.state == State.GIVEN
+            and (row.worker in owners.lost or owners.turns[part] > row.turn)
         )
 
     def _with_gone_unseen(self, owners: Owners) -> Owners:
@@ -108,9 +108,9 @@ class Ownership:
         for worker, parts in owners.lost.items():
             unseen = [
                 part
-                for part, held in self._outbox.parts.items()
-                if held.state == State.GIVEN
-                and held.worker == worker
+                for part, row in self._outbox.parts.items()
+                if row.state == State.GIVEN
+                and row.worker == worker
                 and owners.of_part[part] == self._others.me
                 and part not in parts
             ]
@@ -138,9 +138,9 @@ class Ownership:
             for worker in lost:
                 self._giving = None
                 self._frontier.giving.abandon()
-                for part, held in list(outbox.parts.items()):
-                    if held.worker == worker:
-                        outbox.keep(part, Held(State.OWN))
+                for part, row in list(outbox.parts.items()):
+                    if row.worker == worker:
+                        outbox.keep(part, Part(State.OWN))
                 for message in outbox.readdressed(worker):
                     self._inbox.take(unpack(message))
             for part in known:
@@ -151,10 +151,10 @@ class Ownership:
         """Forget the parts that another worker has said that it has."""
         gone = [
             part
-            for part, held in self._outbox.parts.items()
-            if held.state == State.GIVEN
+            for part, row in self._outbox.parts.items()
+            if row.state == State.GIVEN
             and self._others.owners.of_part[part] != self._others.me
-            and self._others.kept(held.worker) >= held.last
+            and self._others.kept(row.worker) >= row.last
         ]
         if gone:
             with self._frontier.transaction():
@@ -172,8 +172,8 @@ class Ownership:
             # gave it is asked.
             heirs = {
                 part: heir
-                for part, held in self._outbox.parts.items()
-                if held.state == State.OWN
+                for part, row in self._outbox.parts.items()
+                if row.state == State.OWN
                 and owners.of_part[part] == self._others.me
                 and (heir := owners.heirs[part]) in alive
             }

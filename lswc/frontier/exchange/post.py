@@ -101,8 +101,8 @@ class Parcel(NamedTuple):
     ``letters`` are (receiver, after, messages); what comes after ``position`` in its own stream is
     read, and what is ``kept`` there is deleted. ``crawl`` and ``owners`` are what Redis is to know
     if it knows no crawl, or if that is a younger one, which has to give way (``reclaims``).
-    ``next_owners`` is a table to replace the one of version ``expected``. ``told`` is its latest
-    snapshot, ``points`` are those that its course got, ``control`` is what people instructed the
+    ``next_owners`` is a table to replace the one of version ``expected``. ``snapshot`` is its
+    latest, ``points`` are those that its course got, ``control`` is what people instructed the
     crawl to do, if Redis has an older one: nothing if they are empty.
     """
 
@@ -116,7 +116,7 @@ class Parcel(NamedTuple):
     next_owners: Owners | None = None
     expected: int = 0
     reclaims: bool = False
-    told: bytes = b""
+    snapshot: bytes = b""
     points: Sequence[bytes] = ()
     control: bytes = b""
     has_ended: bool = False
@@ -192,7 +192,7 @@ class Post:
     def deliver(self, parcel: Parcel) -> Mail:
         """Send what a worker has, and read what others sent.
 
-        What others told is read before the messages: so what they told that they sent is there.
+        What others reported is read before the messages: so what they report as sent is there.
         Raises AwayError, and StorageError if anything there can't be read.
         """
         workers, own = self.key("workers"), self.key("to", parcel.worker)
@@ -245,8 +245,8 @@ class Post:
             line.delete(alive)
         else:
             line.set(alive, b"1", ex=RUNS_FOR)
-        if parcel.told:
-            line.hset(self.key("now"), str(parcel.worker), parcel.told)
+        if parcel.snapshot:
+            line.hset(self.key("now"), str(parcel.worker), parcel.snapshot)
         if parcel.points:
             course = self.key("course", parcel.worker)
             line.rpush(course, *parcel.points)
@@ -267,10 +267,10 @@ class Post:
         return {number for number, runs in zip(numbers, found, strict=True) if runs}
 
     def snapshots(self) -> dict[int, bytes]:
-        """Return the latest snapshot that each worker told."""
+        """Return the latest snapshot of each worker."""
         with self.errors():
             found: Any = self.client.hgetall(self.key("now"))
-        return {int(number): told for number, told in found.items()}
+        return {int(number): status for number, status in found.items()}
 
     def courses(self, workers: Iterable[int], latest: int = POINTS) -> dict[int, list[bytes]]:
         """Return the latest points of the courses of some workers."""

@@ -67,9 +67,9 @@ def decode(packed: bytes) -> Status:
 
 
 class Elsewhere(Struct, frozen=True):
-    """What the other workers of a crawl have, as they told last: sums of what each has.
+    """What the other workers of a crawl have, as they reported last: sums of what each has.
 
-    ``pending``, ``pages`` and ``missed`` are by cell. ``live`` workers told something lately.
+    ``pending``, ``pages`` and ``missed`` are by cell. ``live`` workers reported something lately.
     ``waits`` says that the crawl isn't over: something is fetched, or under way between workers.
     """
 
@@ -94,12 +94,12 @@ ALONE = Elsewhere()
 
 
 def summed(others: Iterable[Status], live: Iterable[int], *, waits: bool) -> Elsewhere:
-    """Return the sums of what other workers told; ``live`` are the numbers of those that live."""
-    alive, told = set(live), list(others)
+    """Return the sums of ``others``; ``live`` are the numbers of those that live."""
+    alive, statuses = set(live), list(others)
     pending: dict[int, int] = {}
     pages: dict[int, Pages] = {}
     missed: dict[int, int] = {}
-    for status in told:
+    for status in statuses:
         for cell, downloaded, relevant, number in status.cells:
             before = pages.get(cell, Pages())
             pages[cell] = Pages(before.downloaded + downloaded, before.relevant + relevant)
@@ -107,13 +107,13 @@ def summed(others: Iterable[Status], live: Iterable[int], *, waits: bool) -> Els
                 pending[cell] = pending.get(cell, 0) + number
         for cell, number in status.missed.items():
             missed[cell] = missed.get(cell, 0) + number
-    running = [status for status in told if status.worker in alive]
+    running = [status for status in statuses if status.worker in alive]
     return Elsewhere(
         pending,
         pages,
         missed,
-        added(status.tallies for status in told),
-        len(told),
+        added(status.tallies for status in statuses),
+        len(statuses),
         len(running),
         sum(status.leased for status in running),
         any(status.seeds for status in running),

@@ -1,1 +1,1 @@
-"""Rules of the frontier: the contract, leases and visits, what is held, and reports."""
+"""Rules of the frontier: the contract, leases and visits, what is visited again, and reports."""

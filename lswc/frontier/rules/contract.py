@@ -193,7 +193,7 @@ def changed_of(lengths: Mapping[str, int] | None, known: Mapping[str, int]) -> d
     return {name: size for name, size in (lengths or {}).items() if known.get(name) != size}
 
 
-FORMAT = 20
+FORMAT = 21
 """Version of what a store keeps: a crawl of another one is refused."""
 
 Wanted = Callable[[str, int], bool]
@@ -217,8 +217,8 @@ class Terms:
     ``patience`` seconds after the latest lease that was none in haste. ``caps`` bound what is
     pending, ``unproven_share`` is that of ``Share``, for families of more than ``small_family``
     unproven sites that wait. A new crawl begins with the ``experience`` of an earlier one; without,
-    with a ``prior``, that of ``lswc.strategy.prior`` if this is None, too. Each page that is held
-    is visited again ``revisit`` times a day, on the mean, none at 0; a ``day`` has so many seconds
+    with a ``prior``, that of ``lswc.strategy.prior`` if this is None, too. Pages are visited again
+    ``revisit`` times a day each, on the mean, none at 0; a ``day`` has so many seconds
     of the ``clock``. While some are, URLs of cells worth less than ``least_worth`` wait, if that is
     known.
     """

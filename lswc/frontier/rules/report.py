@@ -8,16 +8,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.frontier.rules.contract import FULL, Counts
-from lswc.frontier.rules.held import BELIEVED, DISBELIEVED, SAID, Became
+from lswc.frontier.rules.revisited import BELIEVED, CLAIMS, DISBELIEVED, Became
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from lswc.frontier.rules.harvest import CellHarvest
-    from lswc.frontier.rules.held import Held
+    from lswc.frontier.rules.revisited import Revisited
 
 SAMPLE = 1_000
-"""Held pages that tell how fresh all are."""
+"""Pages by which it is estimated how fresh all are."""
 
 
 @dataclass(frozen=True)
@@ -139,17 +139,17 @@ class OfSite(NamedTuple):
 class Freshness:
     """Pages that are visited again.
 
-    There are ``held`` ones, sitemaps and feeds among them. Of the pages the share ``fresh`` should
-    be as they are held, by what is believed of their changes; None if there is none. ``due`` may
-    be asked for now, the next one at ``next_due``, in seconds since 1970. ``budget`` are the visits
-    a day; of these the share ``used`` was made since the process began (of several: since the first
-    of them did), None if it isn't known.
+    There are ``pages``, sitemaps and feeds among them. Of the pages the share ``fresh`` should be
+    as they were at their latest visit, by what is believed of their changes; None if there is none.
+    ``due`` may be asked for now, the next one at ``next_due``, in seconds since 1970. ``budget``
+    are the visits a day; of these the share ``used`` was made since the process began (of several:
+    since the first of them did), None if it isn't known.
     ``changed``, ``unchanged`` and ``gone`` count visits so far, ``finds`` the new relevant pages
-    that came by them. Of changes that sitemaps and feeds told, so many were ``believed``, or
+    that came by them. Of changes that sitemaps and feeds claimed, so many were ``believed``, or
     ``disbelieved``.
     """
 
-    held: int
+    pages: int
     fresh: float | None
     due: int
     next_due: float | None
@@ -164,7 +164,7 @@ class Freshness:
 
 
 @dataclass(frozen=True)
-class HeldPage:
+class RevisitedPage:
     """What is known of a page that is visited again. Times are seconds since 1970.
 
     It had ``visits``, the latest at ``visited``. It should change ``changes`` times a day, and lead
@@ -181,13 +181,13 @@ class HeldPage:
     is_gone: bool
 
 
-def held_page(page: Held, usual: tuple[float, float], day: float) -> HeldPage:
-    """Return what is told of a held page, whose times are in days of so many seconds.
+def revisited_page(page: Revisited, usual: tuple[float, float], day: float) -> RevisitedPage:
+    """Return what is shown of a page, whose times are in days of so many seconds.
 
     ``usual`` are changes and new pages a day of its kind and site.
     """
     shape, days = page.belief(usual[0])
-    return HeldPage(
+    return RevisitedPage(
         visits=page.visits,
         visited=page.visited * day,
         changes=shape / days,
@@ -200,13 +200,13 @@ def held_page(page: Held, usual: tuple[float, float], day: float) -> HeldPage:
 
 def visits_so_far(tallies: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """Return what Freshness counts of visits, by all tallies."""
-    again, said = tallies.get("visited again", {}), tallies.get(SAID, {})
+    again, claims = tallies.get("visited again", {}), tallies.get(CLAIMS, {})
     return {
         "changed": again.get(Became.CHANGED, 0),
         "unchanged": again.get(Became.UNCHANGED, 0),
-        "gone": tallies.get("no longer held", {}).get("gone", 0),
-        "believed": said.get(BELIEVED, 0),
-        "disbelieved": said.get(DISBELIEVED, 0),
+        "gone": tallies.get("no longer visited", {}).get("gone", 0),
+        "believed": claims.get(BELIEVED, 0),
+        "disbelieved": claims.get(DISBELIEVED, 0),
     }
 
 

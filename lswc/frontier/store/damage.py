@@ -48,9 +48,9 @@ def damage_of(path: Path) -> str:
 
 
 def _found(db: sqlite3.Connection) -> Iterator[str]:
-    (told,) = db.execute("PRAGMA integrity_check(1)").fetchone()
-    if told != "ok":
-        yield told.replace("\n", " ")
+    (answer,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if answer != "ok":
+        yield answer.replace("\n", " ")
     about = dict(db.execute("SELECT key, value FROM about"))
     try:
         first_experience(about)

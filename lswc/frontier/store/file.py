@@ -13,11 +13,11 @@ from lswc.frontier.exchange.outbox import Outbox
 from lswc.frontier.rules.contract import DEFAULTS, FrontierError, Share, Terms, check_identity
 from lswc.frontier.rules.experience import begun_with, identity_of
 from lswc.frontier.store import lines, servers, urls
-from lswc.frontier.store.held_pages import HeldPages
 from lswc.frontier.store.leases import Choice, Leases
 from lswc.frontier.store.lines import Lines
 from lswc.frontier.store.lock import lock
 from lswc.frontier.store.report import Reader, damaged
+from lswc.frontier.store.revisited_pages import RevisitedPages
 from lswc.frontier.store.room import Room
 from lswc.frontier.store.saving import Saving, size_of
 from lswc.frontier.store.servers import Servers, Tallies
@@ -60,9 +60,9 @@ class File:
         families = Families(self.db, terms, strategy.weighs_support)
         self.lines = Lines(self.db, strategy, families)
         self.leases = Leases(self.lines)
-        self.held = HeldPages(self.db, terms, self.tallies)
-        self.choice = Choice(self.db, self.lines, self.leases, self.held, share, terms)
-        room = Room(self.db, self.lines, terms.caps, self.leases.held.keys())
+        self.revisited = RevisitedPages(self.db, terms, self.tallies)
+        self.choice = Choice(self.db, self.lines, self.leases, self.revisited, share, terms)
+        room = Room(self.db, self.lines, terms.caps, self.leases.leased.keys())
         self.urls = Urls(self.db, self.servers, self.lines, room, self.tallies)
         self.outbox = Outbox(self.db, self.lines)
         self.loaded: Callable[[], None] = lambda: None
@@ -87,7 +87,7 @@ class File:
         self.order = Reader(self.db, self.strategy).order()
         self.lines.load(self.order.rank)
         self.urls.load()
-        self.held.load()
+        self.revisited.load()
         self.outbox.load()
         self.loaded()
         self.lengths = read_lengths(self.db)

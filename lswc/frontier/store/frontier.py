@@ -111,7 +111,7 @@ class Stock:
     @property
     def leased(self) -> int:
         """Number of leased URLs."""
-        return len(self._file.leases.held)
+        return len(self._file.leases.leased)
 
     @property
     def requisites(self) -> int:
@@ -134,9 +134,9 @@ class Stock:
             return reader.servers()
 
     @property
-    def held(self) -> int:
+    def revisited(self) -> int:
         """Number of pages that are visited again and again: a crawl that has some doesn't end."""
-        return self._file.held.number
+        return self._file.revisited.number
 
     def cells(self) -> tuple[CellHarvest, ...]:
         """Return the cells with URLs or pages, the best first: what they hold, and should bring.
@@ -147,7 +147,7 @@ class Stock:
             return reader.cells()
 
     def cells_everywhere(self) -> tuple[CellHarvest, ...]:
-        """Return the cells of all workers of the crawl, as far as they told."""
+        """Return the cells of all workers of the crawl, as far as they reported."""
         elsewhere = self.elsewhere
         with self.reading() as reader:
             pending, pages = Counter(reader.pending()), reader.pages_by_cell()
@@ -158,7 +158,7 @@ class Stock:
             return reader.harvest(dict(pending), pages)
 
     def freshness(self, now: float) -> Freshness | None:
-        """Return how fresh the held pages are at a Unix time; None if none is visited again."""
+        """Return how fresh pages are at a Unix time; None if none is visited again."""
         with self.reading() as reader:
             return reader.freshness(now)
 
@@ -282,9 +282,9 @@ class Frontier(Stock):
         (``Caps``); of other workers' sites they say that.
         """
         visit.discarded = self._discarded_by(visit)
-        if self._file.lines.families.sites and (held := self._file.leases.of(visit)) is not None:
+        if self._file.lines.families.sites and (lease := self._file.leases.of(visit)) is not None:
             with self._file.errors():
-                by = self._file.lines.sizes.site(held.server)
+                by = self._file.lines.sizes.site(lease.server)
                 servers = self._file.urls.without_room(visit.offers, by)
             leave_out(visit, {server for server in servers if self.outbox.is_own(server)})
 
@@ -303,14 +303,14 @@ class Frontier(Stock):
 
     def _pending_of(self, visit: Visit) -> Iterable[tuple[str, int]]:
         """Return the pending URLs of a leased URL's unit, and their kinds; none if it has ended."""
-        held = self._file.leases.of(visit)
-        if held is None or held.again or visit.lease.id in self._file.urls.again:
+        lease = self._file.leases.of(visit)
+        if lease is None or lease.again or visit.lease.id in self._file.urls.again:
             return ()
         with self._file.errors():
             rows = self._file.db.execute(
                 "SELECT url, code FROM url"
                 " WHERE server = ? AND unit = ? AND outcome IS NULL AND seq <> ?",
-                (held.server, held.unit, visit.lease.id),
+                (lease.server, lease.unit, visit.lease.id),
             ).fetchall()
         return [(url, self.strategy.kind_of[code]) for url, code in rows]
 
@@ -321,7 +321,7 @@ class Frontier(Stock):
         ``lengths`` are those in bytes of files that the crawl writes, by name, what this visit
         brought included: of all that changed since the last commit, or of more.
         False if the lease had ended. Raises StorageError if the file can't be written; it
-        then holds what it held before.
+        then has what it had before.
         """
         return self._ending.commit(visit, lengths)
 
@@ -353,22 +353,22 @@ class Frontier(Stock):
         ``lengths`` are those of all files, as they are now. Raises LswcError.
         """
         with self._file.errors():
-            if self._file.held.is_kept:
+            if self._file.revisited.is_kept:
                 begin(self._file.db)
-                self._file.held.lost(urls)
+                self._file.revisited.lost(urls)
             reopened = reopen(self._file.db, urls, lengths)
         self._file.load()
         return reopened
 
-    def hold(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Hold the pages that were ``records``-ed while no page was visited again, and listings.
+    def visit_again(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Visit the pages again that were ``records``-ed while none was, and listings.
 
         Also what later visits found, of which an older file doesn't know. Nothing if none is
-        visited again, or all are held. Raises LswcError.
+        visited again, or all are. Raises LswcError.
         """
-        if self._file.held.is_kept:
+        if self._file.revisited.is_kept:
             with self._file.transaction():
-                self._file.held.hold(records, self._file.urls.next_seq)
+                self._file.revisited.take_recorded(records, self._file.urls.next_seq)
 
     def check(self) -> None:
         """Raise StorageError if the file was removed or replaced while the crawl writes it."""
@@ -402,7 +402,7 @@ class _OpenReader(Reader):
 
     def freshness(self, now: float) -> Freshness | None:
         found = super().freshness(now)
-        return found and replace(found, used=self._file.held.used)
+        return found and replace(found, used=self._file.revisited.used)
 
     def tallies(self) -> dict[str, dict[str, int]]:
         return self._sorted(self._file.tallies.by_kind)
@@ -413,7 +413,7 @@ class _OpenReader(Reader):
         return dict(+pending)
 
     def leased(self) -> int:
-        return len(self._file.leases.held)
+        return len(self._file.leases.leased)
 
 
 def open_existing(path: Path) -> Frontier:

@@ -42,9 +42,9 @@ _HIDE = "DELETE FROM ready WHERE cell = ? AND family = ? AND seq = ?"
 _JOIN = "INSERT INTO of_site VALUES (?, ?, ?, ?)"
 _LEAVE = "DELETE FROM of_site WHERE site = ? AND cell = ? AND server = ? AND line = ?"
 _CELLS = (
-    "WITH RECURSIVE held (cell) AS (SELECT min(cell) FROM of_site WHERE site = ?1 UNION ALL"
-    " SELECT (SELECT min(cell) FROM of_site WHERE site = ?1 AND cell > held.cell) FROM held"
-    " WHERE held.cell IS NOT NULL) SELECT cell FROM held WHERE cell IS NOT NULL"
+    "WITH RECURSIVE own (cell) AS (SELECT min(cell) FROM of_site WHERE site = ?1 UNION ALL"
+    " SELECT (SELECT min(cell) FROM of_site WHERE site = ?1 AND cell > own.cell) FROM own"
+    " WHERE own.cell IS NOT NULL) SELECT cell FROM own WHERE cell IS NOT NULL"
 )
 _SERVERS = (
     "SELECT DISTINCT server FROM of_site WHERE site = ? AND cell = ? ORDER BY server DESC LIMIT ?"

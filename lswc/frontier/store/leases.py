@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from lswc.frontier.rules.held import Held
+    from lswc.frontier.rules.revisited import Revisited
     from lswc.frontier.rules.visit import Visit
     from lswc.frontier.store.file import File
-    from lswc.frontier.store.held_pages import HeldPages
     from lswc.frontier.store.index import ReadyCells
     from lswc.frontier.store.lines import Lines
+    from lswc.frontier.store.revisited_pages import RevisitedPages
     from lswc.strategy import Order
 
 
@@ -62,12 +62,12 @@ class Leases:
         self._lines = lines
         self._tokens = count(1)
         self._resting: list[tuple[float, int]] = []
-        self.held: dict[int, Leased] = {}
+        self.leased: dict[int, Leased] = {}
 
     def of(self, visit: Visit) -> Leased | None:
-        """Return what a visit's lease holds, None if it has ended."""
-        held = self.held.get(visit.lease.id)
-        return held if held is not None and held.token == visit.lease.token else None
+        """Return a visit's lease, None if it has ended."""
+        lease = self.leased.get(visit.lease.id)
+        return lease if lease is not None and lease.token == visit.lease.token else None
 
     def add(self, line: Line, unit: int, now: float, again: bool = False) -> int:
         """Begin a lease; return its number. The server is busy until it ends."""
@@ -75,17 +75,17 @@ class Leases:
         self._lines.index.keep_busy(line)
         if not again:
             self._lines.leased[line.seq] = line.server, line.line
-        self.held[line.seq] = Leased(token, line.server, unit, now, again)
+        self.leased[line.seq] = Leased(token, line.server, unit, now, again)
         return token
 
     def end(self, visit: Visit) -> None:
         """Forget a lease, and let its server rest."""
-        held = self.held.pop(visit.lease.id)
+        lease = self.leased.pop(visit.lease.id)
         self._lines.leased.pop(visit.lease.id, None)
         if visit.rest:
-            heappush(self._resting, (held.since + visit.rest, held.server))
+            heappush(self._resting, (lease.since + visit.rest, lease.server))
         else:
-            self._lines.free(held.server)
+            self._lines.free(lease.server)
 
     def let_rested_go(self, now: float) -> None:
         """Free the servers that have rested."""
@@ -94,12 +94,12 @@ class Leases:
 
     def busy(self) -> set[int]:
         """Return the servers of which URLs are leased."""
-        return {held.server for held in self.held.values()}
+        return {lease.server for lease in self.leased.values()}
 
     @property
     def pending(self) -> int:
         """Number of leased URLs that are no pages visited again."""
-        return sum(not held.again for held in self.held.values())
+        return sum(not lease.again for lease in self.leased.values())
 
     @property
     def next_rested(self) -> float | None:
@@ -115,12 +115,12 @@ class Choice:
         db: sqlite3.Connection,
         lines: Lines,
         leases: Leases,
-        held: HeldPages,
+        revisited: RevisitedPages,
         share: Share,
         terms: Terms,
     ) -> None:
         self._db = db
-        self._lines, self._leases, self._held = lines, leases, held
+        self._lines, self._leases, self._revisited = lines, leases, revisited
         self._least_worth = terms.least_worth
         self._share = share
         self._waits, self._patience = terms.waits, terms.patience
@@ -249,8 +249,8 @@ class Choice:
         self.wait_till(now + self._patience - since)
 
     def _is_worthless(self, order: Order, line: Line) -> bool:
-        """Tell whether visits of pages that are held are worth more."""
-        if not self._held.number:
+        """Tell whether later visits of pages are worth more."""
+        if not self._revisited.number:
             return False
         worth = order.worth(line.cell)
         return worth is not None and worth < self._least_worth
@@ -303,12 +303,12 @@ class Choice:
         lines, leased = self._lines, None
         first = lines.occupied.first()
         if first is None or (
-            first not in lines.unproven and lines.waiting[first] > len(self._leases.held)
+            first not in lines.unproven and lines.waiting[first] > len(self._leases.leased)
         ):
             return first
         for cell in lines.occupied.best():
             number = lines.waiting[cell] - (lines.unproven[cell] if is_proven else 0)
-            if number > len(self._leases.held):
+            if number > len(self._leases.leased):
                 return cell
             if number:
                 leased = lines.leased_cells(is_proven) if leased is None else leased
@@ -327,7 +327,7 @@ class Leasing:
         """Lease what ``Frontier.lease`` does."""
         if self._file.outbox.links > LINKS_WAITING:
             return None
-        again = self._lease_again(now) if self._file.held.is_on else None
+        again = self._lease_again(now) if self._file.revisited.is_on else None
         return again or self._lease(now, lambda: self._file.choice.take(self._file.order, now))
 
     def lease_among(self, servers: Sequence[str], now: float) -> Lease | None:
@@ -342,7 +342,7 @@ class Leasing:
                 "SELECT seq, server, line FROM url WHERE fingerprint = ? AND outcome IS NULL",
                 (name,),
             ).fetchone()
-            if row is None or row[0] in file.leases.held:
+            if row is None or row[0] in file.leases.leased:
                 return None
             seq, server, line = row
             cell = file.lines.cell_of(line, file.lines.sizes.place[server])
@@ -359,7 +359,7 @@ class Leasing:
         times = (
             self._file.leases.next_rested,
             self._file.urls.postponed.next_due,
-            self._file.held.next_ready,
+            self._file.revisited.next_ready,
             self._file.choice.ready_at,
         )
         return min((time for time in times if time is not None), default=None)
@@ -368,8 +368,8 @@ class Leasing:
         """Lease the first URL of the line that is chosen once all that has rested is free."""
         with self._file.errors():
             self._file.leases.let_rested_go(now)
-            if self._file.held.is_on:
-                self._file.held.let_pass(now)
+            if self._file.revisited.is_on:
+                self._file.revisited.let_pass(now)
             postponed = self._file.urls.postponed.waiting
             if postponed and postponed[0][0] <= now:
                 self._file.urls.bring_back(now)
@@ -382,17 +382,17 @@ class Leasing:
         """Lease the page that is due first, if the budget of visits has one."""
         with self._file.errors():
             self._file.leases.let_rested_go(now)
-            chosen = self._file.held.next(now, self._file.lines.index.busy)
-            return None if chosen is None else self._hand_out(chosen.line, now, chosen.held)
+            chosen = self._file.revisited.next(now, self._file.lines.index.busy)
+            return None if chosen is None else self._hand_out(chosen.line, now, chosen.page)
 
-    def _hand_out(self, line: Line, now: float, held: Held | None = None) -> Lease:
-        """Return the lease of a line's first URL, or of a page that is held."""
+    def _hand_out(self, line: Line, now: float, page: Revisited | None = None) -> Lease:
+        """Return the lease of a line's first URL, or of a page that is visited again."""
         row = self._file.db.execute(_HAND_OUT, (line.seq,)).fetchone()
         name, seq, url, unit, code, inherited, depth, redirects, referrer, tries, *taken = row
-        cell = line.cell if held is None else self._cell_of(code, unit)
+        cell = line.cell if page is None else self._cell_of(code, unit)
         expected = None if cell >= REQUISITES else self._file.order.expected(cell)
-        token = self._file.leases.add(line, unit, now, held is not None)
-        visits, simhash = (0, None) if held is None else (held.visits, held.simhash)
+        token = self._file.leases.add(line, unit, now, page is not None)
+        visits, simhash = (0, None) if page is None else (page.visits, page.simhash)
         return Lease(
             seq, url, name, self._unit(name, unit),
             code, cell, expected, PageLanguage(inherited), depth, redirects, referrer,

@@ -20,27 +20,27 @@ from lswc.frontier.rules.experience import (
     own_experience,
 )
 from lswc.frontier.rules.harvest import harvest
-from lswc.frontier.rules.held import Kind
 from lswc.frontier.rules.report import (
     SAMPLE,
     Completion,
     Family,
     Freshness,
-    HeldPage,
     OfSite,
     Queue,
     Report,
+    RevisitedPage,
     Server,
     SiteList,
     SiteOrder,
     Standing,
     by_kind,
-    held_page,
+    revisited_page,
     visits_so_far,
 )
+from lswc.frontier.rules.revisited import Kind
 from lswc.frontier.store import site_report
-from lswc.frontier.store.held_pages import page_of, sample, usual
 from lswc.frontier.store.lines import cell_of, longest, waiting
+from lswc.frontier.store.revisited_pages import page_of, sample, usual
 from lswc.frontier.store.servers import pages_of, read_tallies
 from lswc.frontier.store.urls import FINISHED, FINISHED_ELSEWHERE, NAMED, read_lengths
 from lswc.outcomes import Outcome
@@ -245,7 +245,7 @@ class Lookup:
         ).fetchone()
         return None if row is None else Standing(*row)
 
-    def held(self, url: str) -> HeldPage | None:
+    def revisited(self, url: str) -> RevisitedPage | None:
         """Return what is known of a page that is visited again; None of another."""
         about = self.identity()
         if "revisit" not in about:
@@ -254,7 +254,7 @@ class Lookup:
         if row is None:
             return None
         (site, page), day = row, float(about["day"])
-        return held_page(page, usual(self._db, page.kind, site), day)
+        return revisited_page(page, usual(self._db, page.kind, site), day)
 
     def server(self, name: str, top: int = 10) -> Server | None:
         """Return what is known of a server, and its next ``top`` URLs; None if nothing."""
@@ -350,7 +350,7 @@ class Reader(Lookup):
         ]
 
     def freshness(self, now: float) -> Freshness | None:
-        """Return how fresh the held pages are at a Unix time; None if none is visited again."""
+        """Return how fresh pages are at a Unix time; None if none is visited again."""
         about = self.identity()
         if "revisit" not in about:
             return None
@@ -361,17 +361,17 @@ class Reader(Lookup):
             for site, page in sample(self._db, SAMPLE)
             if page.kind != Kind.LISTING
         ]
-        held, next_due = self._db.execute("SELECT count(*), min(due) FROM held").fetchone()
+        pages, next_due = self._db.execute("SELECT count(*), min(due) FROM revisited").fetchone()
         (due,) = self._db.execute(
-            "SELECT count(*) FROM held WHERE due <= ?", (now / day,)
+            "SELECT count(*) FROM revisited WHERE due <= ?", (now / day,)
         ).fetchone()
         (finds,) = self._db.execute("SELECT sum(new) FROM rate WHERE site = 0").fetchone()
         return Freshness(
-            held=held,
+            pages=pages,
             fresh=sum(shares) / len(shares) if shares else None,
             due=due,
             next_due=None if next_due is None else next_due * day,
-            budget=budget * held,
+            budget=budget * pages,
             used=None,
             finds=round(finds or 0),
             **visits_so_far(self.tallies()),

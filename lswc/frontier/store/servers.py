@@ -251,7 +251,7 @@ class Servers:
         )
 
     def add_site(self, name: str, born: Born) -> int:
-        """Add a site of which another worker told; return its number."""
+        """Add a site of which another worker reported; return its number."""
         level, _, _, supporters = born
         row = self._db.execute(
             "INSERT INTO site (name, place, level, family, branch, supporters)"

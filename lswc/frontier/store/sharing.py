@@ -26,10 +26,10 @@ class Sharing:
     def __init__(self, file: File) -> None:
         self._file = file
         self.inbox = Inbox(
-            file.db, file.outbox, file.urls, file.servers, file.lines, file.tallies, file.held
+            file.db, file.outbox, file.urls, file.servers, file.lines, file.tallies, file.revisited
         )
         self.giving = Giving(
-            file.db, file.outbox, file.urls, file.lines, file.held,
+            file.db, file.outbox, file.urls, file.lines, file.revisited,
             file.leases.busy, file.transaction,
         )  # fmt: skip
         file.loaded = self.inbox.load
@@ -57,14 +57,14 @@ class Sharing:
             own = set(self._file.outbox.own)
             finished = self._file.urls.finished_by(worker)
             lost = {seq for seq, site in finished if part_of(site) in own}
-            self._file.urls.fetch_again(lost - self._file.held.ask_soon(lost))
+            self._file.urls.fetch_again(lost - self._file.revisited.ask_soon(lost))
 
     def take_back(self) -> None:
         """Let pages of own sites be visited again as before that were given to a lost worker."""
         with self._file.transaction():
             own = set(self._file.outbox.own)
-            given = self._file.held.given_away()
-            self._file.held.take_back(seq for seq, site in given if part_of(site) in own)
+            given = self._file.revisited.given_away()
+            self._file.revisited.take_back(seq for seq, site in given if part_of(site) in own)
 
     def offer_again(self, url: str, links: Callable[[int, int], Sequence[Offer]]) -> None:
         """Offer links of a page that was committed before, by its URL; nothing if it isn't known.

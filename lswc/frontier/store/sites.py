@@ -79,7 +79,7 @@ class Families:
         return self._family[site], 0 if branch == site else branch
 
     def tell(self, site: int, born: Born) -> None:
-        """Take notice of a site of which another worker told; all before it are known."""
+        """Take notice of a site of which another worker reported; all before it are known."""
         if not self.is_on:
             return
         level, family, branch, _ = born
@@ -90,7 +90,7 @@ class Families:
         self._supporters.pop(site, None)
 
     def support(self, site: int) -> int:
-        """Return the support of a site that ``meet`` told of."""
+        """Return the support of a site that ``meet`` was called for."""
         return support_of(self.level[site], len(self._supporters.get(site, ())))
 
     def is_small(self, family: int) -> bool:

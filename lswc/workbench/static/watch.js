@@ -189,10 +189,10 @@ function tiles(told) {
   set("n-pending-more", told.postponed ? `${large(told.postponed)} of them postponed` : "");
   set("n-expected", large(Math.round(expected)));
   set("n-expected-more", `of those pending; ${large(Math.floor(least))} to ${large(Math.ceil(most))}`);
-  const held = told.freshness;
-  $("fresh").hidden = !held;
-  set("n-fresh", percent(held?.fresh));
-  set("n-fresh-more", held ? `of ${large(held.held)} held; ${large(held.due)} due now` : "");
+  const again = told.freshness;
+  $("fresh").hidden = !again;
+  set("n-fresh", percent(again?.fresh));
+  set("n-fresh-more", again ? `of ${large(again.pages)} visited again; ${large(again.due)} due now` : "");
   set("n-servers", large(told.servers));
   const relevant = told.by_status?.relevant;
   set("n-servers-more", relevant ? `${large(relevant)} relevant` : "");
@@ -221,22 +221,22 @@ function toDo(alerts) {
 }
 
 /** What is told of pages visited again, a row each. */
-function again(held) {
-  $("again-card").hidden = !held;
-  if (!held) return;
+function revisits(again) {
+  $("again-card").hidden = !again;
+  if (!again) return;
   table($("again"), [
     { name: "what", value: (row) => row[0] },
     { name: "number", value: (row) => row[1], number: true, text: (row) => row[1] },
   ], [
-    ["held: pages, sitemaps, feeds", count(held.held)],
-    ["due now", count(held.due)],
-    ["next one due", held.next_due == null ? "–" : moment(held.next_due)],
-    ["visits a day, at most", count(Math.round(held.budget))],
-    ["of these used, in this run", percent(held.used)],
-    ["visits that found a change", count(held.changed)],
-    ["visits that found none", count(held.unchanged)],
-    ["pages gone", count(held.gone)],
-    ["new relevant pages found by them", count(held.finds)],
+    ["pages, sitemaps, feeds", count(again.pages)],
+    ["due now", count(again.due)],
+    ["next one due", again.next_due == null ? "–" : moment(again.next_due)],
+    ["visits a day, at most", count(Math.round(again.budget))],
+    ["of these used, in this run", percent(again.used)],
+    ["visits that found a change", count(again.changed)],
+    ["visits that found none", count(again.unchanged)],
+    ["pages gone", count(again.gone)],
+    ["new relevant pages found by them", count(again.finds)],
   ], "");
 }
 
@@ -266,7 +266,7 @@ function panels(told) {
     numbers("pages", (row) => row.pages),
   ], outlook.best, "Nothing is pending.");
 
-  again(told.freshness);
+  revisits(told.freshness);
   statuses(told.by_status);
   const servers = [
     lookUp("server", (row) => row.server), numbers("pages", (row) => row.downloaded),

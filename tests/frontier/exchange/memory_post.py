@@ -119,8 +119,8 @@ class MemoryPost:
     def _tell(self, parcel: Parcel) -> None:
         held = self.held
         (held.alive.discard if parcel.has_ended else held.alive.add)(parcel.worker)
-        if parcel.told:
-            held.now[parcel.worker] = parcel.told
+        if parcel.snapshot:
+            held.now[parcel.worker] = parcel.snapshot
         if parcel.points:
             held.courses.setdefault(parcel.worker, []).extend(parcel.points)
         if parcel.control and stamp_of(parcel.control) > stamp_of(held.control):

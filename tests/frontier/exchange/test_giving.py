@@ -37,8 +37,8 @@ SELECT server.name, server.downloaded, server.relevant, server.missed, server.by
     site.downloaded, site.bytes, level, coalesce(server.place, site.place)
 FROM server JOIN site ON site.id = server.site ORDER BY 1
 """
-HELD = """
-SELECT url, visited, shape, days, new, seen, kind, visits, due FROM held JOIN url USING (seq)
+REVISITED = """
+SELECT url, visited, shape, days, new, seen, kind, visits, due FROM revisited JOIN url USING (seq)
 ORDER BY 1
 """
 
@@ -123,7 +123,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
     by_server = first.frontier._file.lines.by_server
     _crawled(first, by_server)
     gone = set(SITES)
-    before = {query: first.rows(query, gone) for query in (URLS, SERVERS, HELD)}
+    before = {query: first.rows(query, gone) for query in (URLS, SERVERS, REVISITED)}
     second = Worker(post, tmp_path / "second", named)
     workers = [first, second]
     for step in range(200):
@@ -137,7 +137,7 @@ def test_all_that_is_known_of_sites_comes_with_them(
     first, second = workers
     own = {site for site in SITES if part_of(site) in second.frontier.outbox.own}
     assert 5 < len(own) < 35
-    for query in (URLS, SERVERS, HELD):
+    for query in (URLS, SERVERS, REVISITED):
         assert second.rows(query, own) == [row for row in before[query] if _site(row[0]) in own]
     left = first.frontier._file.db.execute("SELECT url FROM url WHERE outcome IS NULL").fetchall()
     assert not [url for (url,) in left if _site(url) in own]
@@ -169,7 +169,7 @@ def test_a_page_that_moved_is_no_first_visit_of_its_new_worker(tmp_path: Path) -
     first = _begun(MemoryPost(), tmp_path)
     second = _joined(first, tmp_path)
     frontier = second.frontier
-    frontier._file.db.execute("UPDATE held SET due = 0, visited = 0")
+    frontier._file.db.execute("UPDATE revisited SET due = 0, visited = 0")
     for _ in range(200):
         second.now += 1000.0
         lease = frontier.lease(second.now)
@@ -194,19 +194,19 @@ def test_what_is_visited_again_is_so_when_its_site_comes_back(tmp_path: Path) ->
     post = MemoryPost()
     first = _begun(post, tmp_path)
     every = set(SITES)
-    held = first.rows(HELD, every)
-    number = first.frontier._file.held.number
+    pages = first.rows(REVISITED, every)
+    number = first.frontier._file.revisited.number
     second = _joined(first, tmp_path)
-    assert 5 < len(first.rows(HELD, every)) < len(held) - 5
+    assert 5 < len(first.rows(REVISITED, every)) < len(pages) - 5
     table = post.held.owners
     assert table is not None
     assert post.replace(table.left(second.exchange.me), table.version)
     while len(first.frontier.outbox.own) < PARTS:
         first.turn()
         second.turn()
-    assert first.rows(HELD, every) == held
-    assert first.frontier._file.held.number == number
-    assert not second.rows(HELD, every)
+    assert first.rows(REVISITED, every) == pages
+    assert first.frontier._file.revisited.number == number
+    assert not second.rows(REVISITED, every)
     for worker in (first, second):
         _counts_are_right(worker)
         worker.frontier.close()
@@ -217,15 +217,15 @@ def test_pages_of_a_lost_disk_are_visited_at_once_or_fetched_again(tmp_path: Pat
     second = _joined(first, tmp_path)
     with second.frontier.reading() as reader:
         lost = set(reader.finished_elsewhere() or ())
-    held = {row[0] for row in second.rows(HELD, set(SITES))}
-    assert held < lost
+    pages = {row[0] for row in second.rows(REVISITED, set(SITES))}
+    assert pages < lost
     second.frontier.sharing.fetch_again(first.exchange.me)
-    missed = "SELECT count(*) FROM held WHERE misses = 1 AND due <= ?"
-    now = second.frontier._file.held._now
-    assert second.frontier._file.db.execute(missed, (now,)).fetchone() == (len(held),)
+    missed = "SELECT count(*) FROM revisited WHERE misses = 1 AND due <= ?"
+    now = second.frontier._file.revisited._now
+    assert second.frontier._file.db.execute(missed, (now,)).fetchone() == (len(pages),)
     with second.frontier.reading() as reader:
-        assert set(reader.finished_elsewhere() or ()) == held
-    assert second.frontier.tallies()["postponed"][Outcome.LOST] == len(lost - held)
+        assert set(reader.finished_elsewhere() or ()) == pages
+    assert second.frontier.tallies()["postponed"][Outcome.LOST] == len(lost - pages)
     for worker in (first, second):
         worker.frontier.close()
 

@@ -132,10 +132,10 @@ class Worker:
         self.exchange.turn()
 
     @property
-    def held(self) -> list[str]:
+    def revisited(self) -> list[str]:
         """The pages that it visits again."""
         assert self.frontier is not None
-        rows = self.frontier._file.db.execute("SELECT url FROM held JOIN url USING (seq)")
+        rows = self.frontier._file.db.execute("SELECT url FROM revisited JOIN url USING (seq)")
         return [url for (url,) in rows]
 
     @property
@@ -144,7 +144,7 @@ class Worker:
         assert self.frontier is not None
         if not self.lives.terms.revisit:
             return False
-        query = "SELECT 1 FROM held WHERE misses > 0"
+        query = "SELECT 1 FROM revisited WHERE misses > 0"
         return self.frontier._file.db.execute(query).fetchone() is not None
 
     def finish(self) -> None:
@@ -327,8 +327,8 @@ def _live(lives: Lives, steps: int) -> None:
         # Of a site that a lost worker had, another one may not hear in time what was fetched.
         assert max(by_url.values()) == 1 or lives.lost
         if terms.revisit:
-            held = Counter(url for worker in lives.workers for url in worker.held)
-            assert held == Counter(web.reachable)
+            pages = Counter(url for worker in lives.workers for url in worker.revisited)
+            assert pages == Counter(web.reachable)
             assert max(lives.visits.values()) == 1 or lives.lost
     finally:
         lives.close()

@@ -34,7 +34,7 @@ def parcel(**fields: Any) -> Parcel:
 
 
 def test_people_see_what_a_worker_told(post: Post | MemoryPost) -> None:
-    post.deliver(parcel(told=b"{}", points=[b"1", b"2"]))
+    post.deliver(parcel(snapshot=b"{}", points=[b"1", b"2"]))
     post.deliver(parcel(points=[b"3"]))
     assert post.snapshots() == {7: b"{}"}
     assert post.courses([7, 8], 2) == {7: [b"2", b"3"], 8: []}

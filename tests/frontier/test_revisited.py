@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lswc.frontier.rules.contract import Terms
-from lswc.frontier.rules.held import Became, Claim, Claims, became
+from lswc.frontier.rules.revisited import Became, Claim, Claims, became
 from lswc.frontier.store.frontier import Frontier
 from lswc.strategy import LISTING, strategy
 from tests.frontier.test_contract import OTHER, RELEVANT, offer
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from lswc.frontier.rules.held import Held
+    from lswc.frontier.rules.revisited import Revisited
     from lswc.frontier.rules.visit import Lease, Offer
 
 DAY = 86_400.0
@@ -49,8 +49,8 @@ class Crawl:
         brought = {"relevant": True, "simhash": 0} | brought
         assert self.f.commit(ended(lease, outcome, offers=offers, **brought))
 
-    def held_of(self, number: int) -> Held | None:
-        return self.f._file.held.of(number)
+    def page_of(self, number: int) -> Revisited | None:
+        return self.f._file.revisited.of(number)
 
     def begin(self, *urls: str) -> None:
         """Visit new pages, all relevant."""
@@ -112,7 +112,7 @@ def test_nothing_is_visited_again_without_a_budget(begin: Callable[..., Crawl]) 
     crawl.begin("http://a/1")
     crawl.now += 500 * DAY
     assert crawl.f.lease(crawl.now) is None
-    assert (crawl.f.held, crawl.f.unfinished, crawl.f.next_ready()) == (0, 0, None)
+    assert (crawl.f.revisited, crawl.f.unfinished, crawl.f.next_ready()) == (0, 0, None)
 
 
 def test_relevant_pages_and_listings_are_held_and_nothing_else(
@@ -124,11 +124,11 @@ def test_relevant_pages_and_listings_are_held_and_nothing_else(
     crawl.end(leases[0], offer("http://a/sitemap.xml", LISTING))
     crawl.end(leases[1], relevant=False)
     crawl.end(leases[2], outcome="status 404", relevant=None)
-    assert crawl.f.held == 1
+    assert crawl.f.revisited == 1
     lease = crawl.f.lease_requisite(crawl.now)
     assert lease is not None
     crawl.end(lease, outcome="listing", relevant=None, simhash=None)
-    assert (crawl.f.held, crawl.f.pending, crawl.f.unfinished) == (2, 0, 0)
+    assert (crawl.f.revisited, crawl.f.pending, crawl.f.unfinished) == (2, 0, 0)
 
 
 @pytest.mark.parametrize("budget", [0.05, 1.0])
@@ -203,9 +203,9 @@ def test_new_pages_that_come_later_are_finds_of_their_referrer(
     front = crawl.lease()
     crawl.end(front, offer("http://a/old", RELEVANT))
     crawl.end(crawl.lease())
-    held = crawl.held_of(front.id)
-    assert held is not None
-    assert held.new == 0
+    page = crawl.page_of(front.id)
+    assert page is not None
+    assert page.new == 0
     crawl.now += 2 * DAY
     again = crawl.lease()
     while again.url != "http://front/":
@@ -216,9 +216,9 @@ def test_new_pages_that_come_later_are_finds_of_their_referrer(
     new = crawl.lease()
     assert (new.url, new.visits) == ("http://a/new", 0)
     crawl.end(new)
-    held = crawl.held_of(front.id)
-    assert held is not None
-    assert (held.new, held.visits) == (1, 2)
+    page = crawl.page_of(front.id)
+    assert page is not None
+    assert (page.new, page.visits) == (1, 2)
 
 
 def test_a_page_that_is_gone_twice_a_day_apart_is_held_no_more(
@@ -229,11 +229,11 @@ def test_a_page_that_is_gone_twice_a_day_apart_is_held_no_more(
     crawl.now += DAY
     crawl.end(crawl.lease(), outcome="status 404", relevant=None)
     assert crawl.visits(0.9 * DAY, 600) == []
-    assert crawl.f.held == 1
+    assert crawl.f.revisited == 1
     crawl.now += 0.2 * DAY
     crawl.end(crawl.lease(), outcome="status 410", relevant=None)
-    assert crawl.f.held == 0
-    assert crawl.counts("no longer held") == {"gone": 1}
+    assert crawl.f.revisited == 0
+    assert crawl.counts("no longer visited") == {"gone": 1}
     assert crawl.counts("visited again") == {"not there": 2}
 
 
@@ -281,8 +281,8 @@ def test_a_page_that_is_no_longer_wanted_is_held_no_more(
     crawl.begin("http://a/1")
     crawl.now += DAY
     crawl.end(crawl.lease(), **brought)
-    assert crawl.f.held == 0
-    assert crawl.counts("no longer held") == {reason: 1}
+    assert crawl.f.revisited == 0
+    assert crawl.counts("no longer visited") == {reason: 1}
 
 
 def test_a_visit_counts_neither_for_its_server_nor_for_its_cell(
@@ -332,7 +332,7 @@ def test_what_is_held_outlasts_a_restart(begin: Callable[..., Crawl]) -> None:
     crawl.start(0.0)
     assert crawl.f.lease(crawl.now + DAY) is None
     crawl.start(1.0)
-    assert crawl.f.held == 1
+    assert crawl.f.revisited == 1
 
 
 def test_a_page_whose_records_were_lost_is_a_new_one(
@@ -345,17 +345,17 @@ def test_a_page_whose_records_were_lost_is_a_new_one(
     crawl.start(0.0)  # as `lswc check` opens it
     assert crawl.f.reopen([lease.url], {}) == 1
     crawl.start(24.0)
-    assert (crawl.f.held, crawl.f.pending) == (1, 1)
+    assert (crawl.f.revisited, crawl.f.pending) == (1, 1)
     again = crawl.lease()
     assert (again.url, again.visits) == (lease.url, 0)
     crawl.end(again)
-    assert (crawl.f.held, crawl.f.pending) == (2, 0)
+    assert (crawl.f.revisited, crawl.f.pending) == (2, 0)
 
 
-def record(number: int, url: str, visit: int = 1, **said: object) -> dict[str, Any]:
+def record(number: int, url: str, visit: int = 1, **claims: object) -> dict[str, Any]:
     about = {"relevant": True, "guessed": False, "simhash": f"{number:016x}", "visit": visit}
     time = "1970-01-11T00:00:00.000+00:00"
-    return {"id": number, "url": url, "time": time, **about, **said}
+    return {"id": number, "url": url, "time": time, **about, **claims}
 
 
 def test_what_was_recorded_without_visits_again_is_held_once_there_are(
@@ -367,28 +367,28 @@ def test_what_was_recorded_without_visits_again_is_held_once_there_are(
     records = [record(number, url) for number, url in enumerate(urls, 1)]
     records[3]["relevant"] = False
     records += [record(2, urls[1], 2), record(9, "http://s9/")]  # of another frontier
-    crawl.f.hold(records)
-    assert crawl.f.held == 0
+    crawl.f.visit_again(records)
+    assert crawl.f.revisited == 0
     crawl.start(1.0)
-    crawl.f.hold(records)
-    assert crawl.f.held == 3
-    held = crawl.held_of(2)
-    assert held is not None
-    assert (held.visits, held.simhash, held.visited) == (2, 2, 10.0)
+    crawl.f.visit_again(records)
+    assert crawl.f.revisited == 3
+    page = crawl.page_of(2)
+    assert page is not None
+    assert (page.visits, page.simhash, page.visited) == (2, 2, 10.0)
     assert crawl.f.lease(crawl.now) is None  # a budget has to come about first
     assert len(crawl.visits(DAY, DAY / 48, simhash=1)) == 3
 
     def none() -> Iterator[dict[str, Any]]:
-        raise AssertionError("all are held")
+        raise AssertionError("all are visited again")
         yield
 
     crawl.start(1.0)
-    crawl.f.hold(none())
-    visits = [held.visits for number in (1, 2, 3) if (held := crawl.held_of(number))]
+    crawl.f.visit_again(none())
+    visits = [page.visits for number in (1, 2, 3) if (page := crawl.page_of(number))]
     crawl.start(0.0)
     crawl.start(1.0)
-    crawl.f.hold([*records, record(1, urls[0], 9, relevant=False)])
-    left = [held.visits if held else 0 for held in map(crawl.held_of, (1, 2, 3, 4))]
+    crawl.f.visit_again([*records, record(1, urls[0], 9, relevant=False)])
+    left = [page.visits if page else 0 for page in map(crawl.page_of, (1, 2, 3, 4))]
     assert left == [0, *visits[1:], 0]
 
 
@@ -400,11 +400,11 @@ def test_what_is_worth_too_little_waits_while_pages_are_held(
         frontier.offer([offer("http://a/"), offer("http://b/")])
         for relevant in (False, True):
             lease = frontier.lease(0.0)
-            assert lease is not None  # nothing was held
+            assert lease is not None  # nothing was visited
             assert frontier.commit(
                 ended(lease, relevant=relevant, offers=[offer(f"{lease.url}1", OTHER)])
             )
-        assert frontier.held == 1
+        assert frontier.revisited == 1
         assert (frontier.lease(0.0) is None) == waits
         assert frontier.unfinished == 2
 
@@ -435,7 +435,7 @@ SAYS: dict[str, Any] = {"outcome": "listing", "relevant": None, "simhash": None}
 
 
 def with_sitemap(crawl: Crawl, urls: list[str]) -> Lease:
-    """Visit pages of a server and its sitemap, which has said nothing yet; return its lease."""
+    """Visit pages of a server and its sitemap, which has claims nothing yet; return its lease."""
     crawl.f.offer([offer(url) for url in urls])
     crawl.end(crawl.lease(), offer("http://a/sitemap.xml", LISTING))
     for _ in urls[1:]:
@@ -460,8 +460,8 @@ def changes_told(crawl: Crawl, urls: list[str], days: int, *, is_true: bool) -> 
             changed[urls[step // 24 % len(urls)]] = crawl.now
         while (lease := crawl.f.lease(crawl.now)) is not None:
             if lease.is_listing:
-                said = changed if is_true else dict.fromkeys(urls, crawl.now)
-                crawl.end(lease, dates=said, **SAYS)
+                claims = changed if is_true else dict.fromkeys(urls, crawl.now)
+                crawl.end(lease, dates=claims, **SAYS)
                 continue
             at = changed[lease.url]
             if at > seen[lease.url]:
@@ -476,7 +476,7 @@ def test_a_server_is_believed_once_it_was_right(begin: Callable[..., Crawl]) -> 
     crawl, visits = begin(24.0), 0
     urls = [f"http://a/{number}" for number in range(4)]
     with_sitemap(crawl, urls)
-    while "changed" not in crawl.counts("said of pages held"):
+    while "changed" not in crawl.counts("claims of listings"):
         crawl.now += DAY / 24
         lease = crawl.f.lease(crawl.now)
         visits += 1
@@ -489,17 +489,17 @@ def test_a_server_is_believed_once_it_was_right(begin: Callable[..., Crawl]) -> 
         else:
             changed = lease.url in urls[::2]
             crawl.end(lease, simhash=visits * 0x9E3779B97F4A7C15 % 2**64 if changed else 0)
-    said = crawl.counts("said of pages held")
-    assert "wrong" not in said
-    assert said["right"] >= 8
-    told = [page.told for number in range(1, 7) if (page := crawl.held_of(number))]
-    assert max(told) == crawl.now / DAY
+    claims = crawl.counts("claims of listings")
+    assert "wrong" not in claims
+    assert claims["right"] >= 8
+    heard = [page.heard for number in range(1, 7) if (page := crawl.page_of(number))]
+    assert max(heard) == crawl.now / DAY
 
 
 def test_what_a_believed_sitemap_says_to_have_changed_is_due_at_once(
     begin: Callable[..., Crawl], tmp_path: Path
 ) -> None:
-    """One that says of all pages that they changed now isn't believed: it is as if it said none."""
+    """One that says of all pages that they changed now isn't believed: as if it claims none."""
     urls, waited = [f"http://a/{number}" for number in range(20)], {}
     for is_true in (True, False):
         crawl = begin(0.2)
@@ -507,13 +507,13 @@ def test_what_a_believed_sitemap_says_to_have_changed_is_due_at_once(
         waits = changes_told(crawl, urls, 120, is_true=is_true)[60:]
         waited[is_true] = sum(waits) / len(waits)
         assert sum(crawl.counts("visited again").values()) <= 120 * 0.2 * 21  # the budget bounds it
-        said = crawl.counts("said of pages held")
+        claims = crawl.counts("claims of listings")
         if is_true:
-            assert said["right"] > 4 * said["wrong"]
-            assert said["changed"] > said["changed, not believed"]
+            assert claims["right"] > 4 * claims["wrong"]
+            assert claims["changed"] > claims["changed, not believed"]
         else:
-            assert said["wrong"] > 2 * said["right"]
-            assert "changed" not in said
+            assert claims["wrong"] > 2 * claims["right"]
+            assert "changed" not in claims
         crawl.f.close()
         (tmp_path / "frontier.db").unlink()
     assert waited[True] < 0.8 * waited[False]
@@ -530,9 +530,9 @@ def test_a_listing_says_nothing_of_other_servers_and_of_pages_that_are_not_held(
         crawl.now += DAY / 24
     dates = dict.fromkeys(("http://a/1", "http://b/1", "http://a/2"), crawl.now + DAY)
     crawl.end(lease, dates=dates, **SAYS)
-    held = [page for number in (1, 2) if (page := crawl.held_of(number))]
-    assert [page.claim for page in held] == [Claim.CHANGED, Claim.NONE]
-    assert crawl.counts("said of pages held") == {"changed, not believed": 1}
+    pages = [page for number in (1, 2) if (page := crawl.page_of(number))]
+    assert [page.claim for page in pages] == [Claim.CHANGED, Claim.NONE]
+    assert crawl.counts("claims of listings") == {"changed, not believed": 1}
 
 
 @pytest.mark.parametrize(("claims", "are_believed"), [

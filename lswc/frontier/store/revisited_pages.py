@@ -1,4 +1,4 @@
-"""Held pages of a SQLite file: which is visited again next, and what its visits taught."""
+"""Pages visited again, in a SQLite file: which is next, and what its visits taught."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import logging
 from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lswc.frontier.rules.held import (
+from lswc.frontier.rules.revisited import (
     BELIEVED,
+    CLAIMS,
     DISBELIEVED,
     IDLE,
     LOOKED_AT,
     ORDERED,
-    SAID,
     Became,
     Claim,
     Claims,
-    Held,
     Kind,
-    first_held,
+    Revisited,
+    after_first_visit,
+    as_recorded,
     first_wait,
-    held_as,
-    is_held_after,
+    is_revisited_after,
     is_wanted,
     kind_of,
     learn,
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
 # `mark` is the first number that a URL could have had once the page's first visit had ended: what
 # it named then was no news. A `rate` of site 0 is that of all sites; the days are of both.
-# `given_held` has pages as they went to another worker: all there is, should its disk be lost.
+# `given_revisited` has pages as they went to another worker: all there is, should its disk be lost.
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS held (
+CREATE TABLE IF NOT EXISTS revisited (
     seq INTEGER PRIMARY KEY, mark INTEGER NOT NULL, visited REAL NOT NULL, shape REAL NOT NULL,
     days REAL NOT NULL, new INTEGER NOT NULL, seen REAL NOT NULL, kind INTEGER NOT NULL,
     visits INTEGER NOT NULL, misses INTEGER NOT NULL, is_gone INTEGER NOT NULL, simhash INTEGER,
-    due REAL NOT NULL, claim INTEGER NOT NULL DEFAULT 0, told REAL NOT NULL DEFAULT 0);
-CREATE INDEX IF NOT EXISTS held_by_due ON held (due, seq);
-CREATE TABLE IF NOT EXISTS given_held AS SELECT * FROM held WHERE 0;
-CREATE UNIQUE INDEX IF NOT EXISTS given_held_by_seq ON given_held (seq);
+    due REAL NOT NULL, claim INTEGER NOT NULL DEFAULT 0, heard REAL NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS revisited_by_due ON revisited (due, seq);
+CREATE TABLE IF NOT EXISTS given_revisited AS SELECT * FROM revisited WHERE 0;
+CREATE UNIQUE INDEX IF NOT EXISTS given_revisited_by_seq ON given_revisited (seq);
 CREATE TABLE IF NOT EXISTS rate (
     kind INTEGER, site INTEGER, changes REAL NOT NULL, new REAL NOT NULL, days REAL NOT NULL,
     PRIMARY KEY (kind, site)) WITHOUT ROWID;
@@ -61,21 +61,21 @@ CREATE TABLE IF NOT EXISTS claims (
 CREATE TABLE IF NOT EXISTS price (price REAL NOT NULL);
 """
 _COLUMNS = (
-    "visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due, claim, told"
+    "visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due, claim, heard"
 )
-_VALUES = ", ".join(f"held.{name}" for name in _COLUMNS.split(", "))
+_VALUES = ", ".join(f"revisited.{name}" for name in _COLUMNS.split(", "))
 _NEXT = (
     f"SELECT seq, url.server, url.unit, url.line, {_VALUES}"
-    " FROM held INDEXED BY held_by_due CROSS JOIN url USING (seq)"
+    " FROM revisited INDEXED BY revisited_by_due CROSS JOIN url USING (seq)"
     " WHERE (due, seq) > (?, ?) ORDER BY due, seq LIMIT ?"
 )
 _OF_SITES = (
     f"SELECT seq, server.site, {_VALUES}"
-    " FROM held CROSS JOIN url USING (seq) JOIN server ON server.id = url.server"
+    " FROM revisited CROSS JOIN url USING (seq) JOIN server ON server.id = url.server"
 )
 _PLACES = ", ".join("?" * (_COLUMNS.count(",") + 1))
-_SET = f"UPDATE held SET ({_COLUMNS}) = ({_PLACES}) WHERE seq = ?"
-_INSERT = f"INSERT INTO held (seq, mark, {_COLUMNS}) VALUES (?, ?, {_PLACES})"
+_SET = f"UPDATE revisited SET ({_COLUMNS}) = ({_PLACES}) WHERE seq = ?"
+_INSERT = f"INSERT INTO revisited (seq, mark, {_COLUMNS}) VALUES (?, ?, {_PLACES})"
 _OF_SERVER = f"{_OF_SITES} WHERE url.fingerprint = ? AND url.server = ?"
 _CLAIMED = (
     "INSERT INTO claims SELECT server, ?, ?, ?, ? FROM url WHERE seq = ? ON CONFLICT DO UPDATE SET"
@@ -84,7 +84,7 @@ _CLAIMED = (
     " right_unchanged = right_unchanged + excluded.right_unchanged"
 )
 _FOUND = (
-    "UPDATE held SET new = new + 1 WHERE mark <= ?1"
+    "UPDATE revisited SET new = new + 1 WHERE mark <= ?1"
     " AND seq = (SELECT referrer FROM url WHERE seq = ?1) RETURNING seq, kind"
 )
 _LEARN = (
@@ -92,8 +92,8 @@ _LEARN = (
     " changes = changes + excluded.changes, new = new + excluded.new, days = days + excluded.days"
 )
 _FIRST = (float("-inf"), 0)
-_IS_KEPT = "SELECT 1 FROM sqlite_master WHERE name = 'held'"
-_HAS_ALL = "SELECT 1 FROM about WHERE key = 'held'"
+_IS_KEPT = "SELECT 1 FROM sqlite_master WHERE name = 'revisited'"
+_HAS_ALL = "SELECT 1 FROM about WHERE key = 'revisited'"
 
 _PIECES = 20  # of a file, of which a sample is
 _SIGN = 1 << 63
@@ -106,10 +106,10 @@ class Chosen(NamedTuple):
 
     line: Line
     unit: int
-    held: Held
+    page: Revisited
 
 
-class HeldPages:
+class RevisitedPages:
     """The pages of a file that are visited again; none is, and nothing is kept, at a budget of 0.
 
     ``number`` is how many there are, ``price`` that of a visit. ``next_ready`` is when a look is
@@ -131,19 +131,19 @@ class HeldPages:
         self._has_learned = False
 
     def load(self) -> None:
-        """Take what the file holds; a crawl that was begun without gets the tables.
+        """Take what the file has; a crawl that was begun without gets the tables.
 
-        What is recorded by one that visits nothing again is to be held by the next that does.
+        What one that visits nothing again has recorded, the next one that does visits again.
         """
         self.is_kept = self.is_on or self._db.execute(_IS_KEPT).fetchone() is not None
         if not self.is_on:
-            self._db.execute("DELETE FROM about WHERE key IN ('revisit', 'held')")
+            self._db.execute("DELETE FROM about WHERE key IN ('revisit', 'revisited')")
             return
         self._db.executescript(SCHEMA)
         # For those who only read the file.
         terms = (f"{self._budget_a_day}", f"{self._day}")
         self._db.execute("INSERT OR REPLACE INTO about VALUES ('revisit', ?), ('day', ?)", terms)
-        (self.number,) = self._db.execute("SELECT count(*) FROM held").fetchone()
+        (self.number,) = self._db.execute("SELECT count(*) FROM revisited").fetchone()
         row = self._db.execute("SELECT price FROM price").fetchone()
         self.price = row[0] if row else first_price(self._budget_a_day)
         self._looked_at, self._ordered = _FIRST, 0
@@ -171,9 +171,9 @@ class HeldPages:
             self.next_ready = now + IDLE * self._day
             return None
         self._budget.spend()
-        held, at = chosen.held, self._now
-        if held.visited <= at:  # else the clock went back, which says nothing of the budget
-            self.price = next_price(self.price, self.number, at, held.due, held.visited)
+        page, at = chosen.page, self._now
+        if page.visited <= at:  # else the clock went back, which says nothing of the budget
+            self.price = next_price(self.price, self.number, at, page.due, page.visited)
         return chosen
 
     def let_pass(self, now: float) -> None:
@@ -187,17 +187,17 @@ class HeldPages:
         rows = self._db.execute(_NEXT, (*self._looked_at, LOOKED_AT)).fetchall()
         last = _FIRST
         for seq, server, unit, line, *values in rows:
-            held = _held(values)
-            last = held.due, seq
-            if server not in busy and held.may_be_asked(now):
+            page = _page(values)
+            last = page.due, seq
+            if server not in busy and page.may_be_asked(now):
                 self._looked_at = _FIRST
-                return Chosen(Line(server, line, 0, seq), unit, held)
+                return Chosen(Line(server, line, 0, seq), unit, page)
         self._looked_at = _FIRST if len(rows) < LOOKED_AT else last
         return None
 
     def first_visit(self, visit: Visit, site: int, next_seq: int) -> None:
-        """Hold what a URL's first visit has recorded, if it did; its referrer has led to it."""
-        if not is_held_after(visit):
+        """Visit a URL again whose first visit recorded something; its referrer has led to it."""
+        if not is_revisited_after(visit):
             return
         seq = visit.lease.id
         # What is found before any page was visited again was no news of its referrer's.
@@ -206,30 +206,30 @@ class HeldPages:
         if row is not None:
             self._learn(row[1], self._site_of(row[0]), new=1)
         usual = self._usual(kind_of(visit), site)
-        held = first_held(visit, self._now, usual, self.price)
+        page = after_first_visit(visit, self._now, usual, self.price)
         self.number += 1
-        self._insert(seq, next_seq, held)
+        self._insert(seq, next_seq, page)
 
     def visited(self, visit: Visit, site: int, what: Became) -> None:
-        """Learn by a visit of a page that is held, and count it; perhaps it is held no more."""
+        """Learn by a visit of a page, and count it; perhaps it is visited no more."""
         seq = visit.lease.id
-        row = self._db.execute(f"SELECT {_VALUES} FROM held WHERE seq = ?", (seq,)).fetchone()
-        held = _held(row)
-        usual = self._usual(held.kind, site)
+        row = self._db.execute(f"SELECT {_VALUES} FROM revisited WHERE seq = ?", (seq,)).fetchone()
+        page = _page(row)
+        usual = self._usual(page.kind, site)
         reason, changes, days, claim, is_right = learn(
-            held, visit, what, self._now, usual, self.price
+            page, visit, what, self._now, usual, self.price
         )
         if days:
-            self._learn(held.kind, site, changes=changes, days=days)
+            self._learn(page.kind, site, changes=changes, days=days)
         if claim:
             self._judge(seq, claim, is_right=is_right)
         self._tallies.add("visited again", what)
         if reason:
-            self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
+            self._db.execute("DELETE FROM revisited WHERE seq = ?", (seq,))
             self.number -= 1
-            self._tallies.add("no longer held", reason)
+            self._tallies.add("no longer visited", reason)
         else:
-            self._db.execute(_SET, (*_values(held), seq))
+            self._db.execute(_SET, (*_values(page), seq))
         self._order_some()
         self._db.execute("DELETE FROM price")
         self._db.execute("INSERT INTO price VALUES (?)", (self.price,))
@@ -249,21 +249,21 @@ class HeldPages:
             if found is None:
                 continue
             seq, site, *values = found
-            held = _held(values)
-            claim = held.hear(changed / self._day, now, is_believed=is_believed)
+            page = _page(values)
+            claim = page.hear(changed / self._day, now, is_believed=is_believed)
             if claim == Claim.CHANGED:
-                self._tallies.add(SAID, BELIEVED if is_believed else DISBELIEVED)
-            if held.told and not (held.misses or held.is_gone):
-                if held.kind not in usual:
-                    usual[held.kind] = self._usual(held.kind, site)
-                held.order(*usual[held.kind], self.price)
-            self._db.execute(_SET, (*_values(held), seq))
+                self._tallies.add(CLAIMS, BELIEVED if is_believed else DISBELIEVED)
+            if page.heard and not (page.misses or page.is_gone):
+                if page.kind not in usual:
+                    usual[page.kind] = self._usual(page.kind, site)
+                page.order(*usual[page.kind], self.price)
+            self._db.execute(_SET, (*_values(page), seq))
 
     def _judge(self, seq: int, claim: Claim, *, is_right: bool) -> None:
         """Count whether what a page's server said of it was right."""
         said = claim == Claim.CHANGED
         self._db.execute(_CLAIMED, (said, said and is_right, not said, not said and is_right, seq))
-        self._tallies.add(SAID, "right" if is_right else "wrong")
+        self._tallies.add(CLAIMS, "right" if is_right else "wrong")
 
     def _order_some(self) -> None:
         """Say anew when some pages are due, the next ones by their numbers."""
@@ -274,62 +274,63 @@ class HeldPages:
         self._ordered = rows[-1][0] if len(rows) == ORDERED else 0
         now = self._now
         for seq, site, *values in rows:
-            held = _held(values)
-            if held.visited > now:
-                held.visited = now
+            page = _page(values)
+            if page.visited > now:
+                page.visited = now
                 self._tallies.add("visited again", "clock went back")
-            held.order(*self._usual(held.kind, site), self.price)
+            page.order(*self._usual(page.kind, site), self.price)
             self._db.execute(
-                "UPDATE held SET visited = ?, due = ? WHERE seq = ?", (held.visited, held.due, seq)
+                "UPDATE revisited SET visited = ?, due = ? WHERE seq = ?",
+                (page.visited, page.due, seq),
             )
 
     def lost(self, urls: Iterable[str]) -> None:
-        """Hold no more the pages whose records were lost, in a transaction that is the caller's."""
+        """Visit no more the pages whose records were lost. The transaction is the caller's."""
         self._db.executemany(
-            "DELETE FROM held WHERE seq IN (SELECT seq FROM url WHERE url = ?)",
+            "DELETE FROM revisited WHERE seq IN (SELECT seq FROM url WHERE url = ?)",
             ((url,) for url in urls),
         )
 
-    def hold(self, records: Iterable[Mapping[str, Any]], next_seq: int) -> None:
-        """Hold what was recorded, or read as a listing, while no page was visited again.
+    def take_recorded(self, records: Iterable[Mapping[str, Any]], next_seq: int) -> None:
+        """Visit again what was recorded, or read as a listing, while no page was visited again.
 
         In a transaction that is the caller's. Nothing is read if that was done.
         """
         if not self.is_on:
-            logger.info("pages that are held aren't visited again: LSWC_REVISIT is 0")
+            logger.info("pages that were visited again aren't any more: LSWC_REVISIT is 0")
         if not self.is_on or self._db.execute(_HAS_ALL).fetchone():
             return
         wait = {kind: first_wait(kind, self._usual(kind, 0), self.price) for kind in Kind}
         for record in records:
-            self._hold_recorded(record, next_seq, wait)
+            self._take_recorded(record, next_seq, wait)
         now, kind = self._now, Kind.LISTING
         self._db.execute(
-            f"INSERT OR IGNORE INTO held (seq, mark, {_COLUMNS})"
+            f"INSERT OR IGNORE INTO revisited (seq, mark, {_COLUMNS})"
             " SELECT seq, ?, ?, 0, 0, 0, 0, ?, 1, 0, 0, NULL, ?, 0, 0 FROM url WHERE outcome = ?",
             (next_seq, now, kind, now + wait[kind], Outcome.LISTING),
         )
-        self._db.execute("INSERT INTO about VALUES ('held', 'all')")
-        (self.number,) = self._db.execute("SELECT count(*) FROM held").fetchone()
+        self._db.execute("INSERT INTO about VALUES ('revisited', 'all')")
+        (self.number,) = self._db.execute("SELECT count(*) FROM revisited").fetchone()
 
-    def _hold_recorded(
+    def _take_recorded(
         self, record: Mapping[str, Any], next_seq: int, wait: Mapping[Kind, float]
     ) -> None:
-        """Hold a page by its latest record; no more, if it isn't relevant any more."""
+        """Visit a page again by its latest record; no more, if it isn't relevant any more."""
         row = self._db.execute(
             "SELECT seq, outcome FROM url WHERE fingerprint = ?", (fingerprint(record["url"]),)
         ).fetchone()
         if row is None:
             return
         (seq, outcome), visits = row, record.get("visit", 1)
-        known = self._db.execute("SELECT visits FROM held WHERE seq = ?", (seq,)).fetchone()
+        known = self._db.execute("SELECT visits FROM revisited WHERE seq = ?", (seq,)).fetchone()
         if known and known[0] >= visits:
             return
-        self._db.execute("DELETE FROM held WHERE seq = ?", (seq,))
+        self._db.execute("DELETE FROM revisited WHERE seq = ?", (seq,))
         if outcome in RECORDED and is_wanted(record):
-            self._insert(seq, next_seq, held_as(record, self._day, self._now, wait))
+            self._insert(seq, next_seq, as_recorded(record, self._day, self._now, wait))
 
-    def _insert(self, seq: int, mark: int, held: Held) -> None:
-        self._db.execute(_INSERT, (seq, mark, *_values(held)))
+    def _insert(self, seq: int, mark: int, page: Revisited) -> None:
+        self._db.execute(_INSERT, (seq, mark, *_values(page)))
 
     def given(self, seqs: Iterable[int]) -> dict[int, list[float | None]]:
         """Return the columns of what is kept of pages by their numbers, to be given away."""
@@ -337,61 +338,63 @@ class HeldPages:
             return {}
         among = "WHERE seq IN (SELECT value FROM json_each(?1))"
         rows = self._db.execute(
-            f"SELECT seq, {_COLUMNS} FROM given_held {among}"
-            f" UNION ALL SELECT seq, {_COLUMNS} FROM held {among}",
+            f"SELECT seq, {_COLUMNS} FROM given_revisited {among}"
+            f" UNION ALL SELECT seq, {_COLUMNS} FROM revisited {among}",
             (dumps(list(seqs)),),
         )
         return {seq: columns for seq, *columns in rows}
 
     def remove(self, seqs: Collection[int]) -> None:
-        """Hold pages no more that were given away."""
+        """Visit pages no more that were given away."""
         named = (dumps(list(seqs)),)
         among = "WHERE seq IN (SELECT value FROM json_each(?))"
-        self._db.execute(f"INSERT OR REPLACE INTO given_held SELECT * FROM held {among}", named)
-        self.number -= self._db.execute(f"DELETE FROM held {among}", named).rowcount
+        self._db.execute(
+            f"INSERT OR REPLACE INTO given_revisited SELECT * FROM revisited {among}", named
+        )
+        self.number -= self._db.execute(f"DELETE FROM revisited {among}", named).rowcount
 
     def add(self, seq: int, mark: int, columns: Sequence[float | None]) -> None:
-        """Hold a page that another worker held, by what ``given`` returned there."""
+        """Visit a page again that another worker did, by what ``given`` returned there."""
         inserted = self._db.execute(f"{_INSERT} ON CONFLICT DO NOTHING", (seq, mark, *columns))
         self.number += inserted.rowcount
-        self._db.execute("DELETE FROM given_held WHERE seq = ?", (seq,))
+        self._db.execute("DELETE FROM given_revisited WHERE seq = ?", (seq,))
 
     def given_away(self) -> list[tuple[int, str]]:
         """Return the pages that went to another worker: their numbers, and their sites."""
         if not self.is_kept:
             return []
         return self._db.execute(
-            "SELECT seq, site.name FROM given_held JOIN url USING (seq)"
+            "SELECT seq, site.name FROM given_revisited JOIN url USING (seq)"
             " JOIN server ON server.id = url.server JOIN site ON site.id = server.site"
         ).fetchall()
 
     def take_back(self, seqs: Iterable[int]) -> None:
-        """Hold pages again that went to another worker, as they were then."""
-        query = f"SELECT seq, mark, {_COLUMNS} FROM given_held WHERE seq = ?"
+        """Visit pages again that went to another worker, as they were then."""
+        query = f"SELECT seq, mark, {_COLUMNS} FROM given_revisited WHERE seq = ?"
         for seq in seqs:
             _, mark, *columns = self._db.execute(query, (seq,)).fetchone()
             self.add(seq, mark, columns)
 
     def forget(self, seq: int) -> None:
-        """Hold a page no more, by its number, that begins anew; nothing if it isn't held."""
+        """Visit a page no more, by its number, that begins anew; nothing if it wasn't."""
         if self.is_kept:
-            self.number -= self._db.execute("DELETE FROM held WHERE seq = ?", (seq,)).rowcount
+            self.number -= self._db.execute("DELETE FROM revisited WHERE seq = ?", (seq,)).rowcount
 
     def ask_soon(self, seqs: Collection[int]) -> set[int]:
-        """Let pages be due at once, as if they weren't had last time; return which are held."""
+        """Let pages be due at once, as if they weren't had last time; return which they are."""
         if not self.is_on:
             return set()
         rows = self._db.execute(
-            "UPDATE held SET due = ?, misses = max(misses, 1)"
+            "UPDATE revisited SET due = ?, misses = max(misses, 1)"
             " WHERE seq IN (SELECT value FROM json_each(?)) RETURNING seq",
             (self._now, dumps(list(seqs))),
         )
         return {seq for (seq,) in rows.fetchall()}
 
-    def of(self, seq: int) -> Held | None:
-        """Return what is kept of a page by its number; None if it isn't held."""
-        row = self._db.execute(f"SELECT {_VALUES} FROM held WHERE seq = ?", (seq,)).fetchone()
-        return None if row is None else _held(row)
+    def of(self, seq: int) -> Revisited | None:
+        """Return what is kept of a page by its number; None if it isn't visited again."""
+        row = self._db.execute(f"SELECT {_VALUES} FROM revisited WHERE seq = ?", (seq,)).fetchone()
+        return None if row is None else _page(row)
 
     def _site_of(self, seq: int) -> int:
         row = self._db.execute(
@@ -422,9 +425,9 @@ def usual(db: sqlite3.Connection, kind: Kind, site: int) -> tuple[float, float]:
     return usual_of(of_all, own)
 
 
-def sample(db: sqlite3.Connection, most: int) -> list[tuple[int, Held]]:
-    """Return held pages with their sites: all, or ``most`` of many, from all over the file."""
-    (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM held").fetchone()
+def sample(db: sqlite3.Connection, most: int) -> list[tuple[int, Revisited]]:
+    """Return pages with their sites: all, or ``most`` of many, from all over the file."""
+    (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM revisited").fetchone()
     pieces = min(_PIECES, 1 + last // most)
     rows: list[Any] = []
     for piece in range(pieces):
@@ -433,32 +436,32 @@ def sample(db: sqlite3.Connection, most: int) -> list[tuple[int, Held]]:
             f"{_OF_SITES} WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
             (begin, end, most // pieces),
         )
-    return [(site, _held(values)) for _, site, *values in rows]
+    return [(site, _page(values)) for _, site, *values in rows]
 
 
-def page_of(db: sqlite3.Connection, url: str) -> tuple[int, Held] | None:
-    """Return a held page by its URL, with its site; None if it isn't held."""
+def page_of(db: sqlite3.Connection, url: str) -> tuple[int, Revisited] | None:
+    """Return a page by its URL, with its site; None if it isn't visited again."""
     row = db.execute(f"{_OF_SITES} WHERE url.fingerprint = ?", (fingerprint(url),)).fetchone()
-    return None if row is None else (row[1], _held(row[2:]))
+    return None if row is None else (row[1], _page(row[2:]))
 
 
-def _held(values: list[float]) -> Held:
-    visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due, claim, told = (
+def _page(values: list[float]) -> Revisited:
+    visited, shape, days, new, seen, kind, visits, misses, is_gone, simhash, due, claim, heard = (
         values
     )
     unsigned = None if simhash is None else int(simhash) % (2 * _SIGN)
-    return Held(
+    return Revisited(
         visited, shape, days, int(new), seen,
         Kind(int(kind)), int(visits), int(misses), bool(is_gone), unsigned, due,
-        Claim(int(claim)), told,
+        Claim(int(claim)), heard,
     )  # fmt: skip
 
 
-def _values(held: Held) -> tuple[float | int | None, ...]:
-    simhash = held.simhash  # a number of SQLite's has a sign
+def _values(page: Revisited) -> tuple[float | int | None, ...]:
+    simhash = page.simhash  # a number of SQLite's has a sign
     signed = None if simhash is None else (simhash + _SIGN) % (2 * _SIGN) - _SIGN
     return (
-        held.visited, held.shape, held.days, held.new, held.seen,
-        held.kind, held.visits, held.misses, held.is_gone, signed, held.due,
-        held.claim, held.told,
+        page.visited, page.shape, page.days, page.new, page.seen,
+        page.kind, page.visits, page.misses, page.is_gone, signed, page.due,
+        page.claim, page.heard,
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Held pages: what a frontier keeps of pages that are visited again, and what a visit makes of it.
+"""Pages visited again: what a frontier keeps of them, and what a visit makes of it.
 
-A page is held once it was recorded as relevant, and so is a sitemap or feed that was read. Times
-and rates are in days (``lswc.strategy.revisits``), since 1970.
+A page is visited again once it was recorded as relevant, and so is a sitemap or feed that was
+read. Times and rates are in days (``lswc.strategy.revisits``), since 1970.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from lswc.frontier.rules.visit import Visit
 
 LOOKED_AT = 200
-"""Held pages that are looked at in one go for one whose server is free."""
+"""Pages that are looked at in one go for one whose server is free."""
 
 ORDERED = 10
-"""Held pages that are put in order anew at each visit: the price of a visit has changed."""
+"""Pages that are put in order anew at each visit: the price of a visit has changed."""
 
 IDLE = 1 / 1_440
 """Days until the next look, while no page may be visited yet: a minute."""
@@ -43,8 +43,8 @@ IDLE = 1 / 1_440
 MANY_LINKS = 100
 """Links of a page that is a list."""
 
-SAID, BELIEVED, DISBELIEVED = "said of pages held", "changed", "changed, not believed"
-"""What of the claims of listings is counted, and under which name."""
+CLAIMS, BELIEVED, DISBELIEVED = "claims of listings", "changed", "changed, not believed"
+"""What of what listings claim is counted, and under which name."""
 
 _RIGHT = 0.5
 """Share of a server's claims that have to be right: it needs four of each kind at least."""
@@ -58,7 +58,7 @@ _AT_ONCE = 1e-6  # days: so soon after a visit nothing is learned
 
 
 class Kind(IntEnum):
-    """What a page that is held is for: each kind has rates of its own."""
+    """What a page that is visited again is for: each kind has rates of its own."""
 
     FRONT = 1
     LIST = 2
@@ -68,7 +68,7 @@ class Kind(IntEnum):
 
 
 class Became(StrEnum):
-    """What a visit found of a page that is held."""
+    """What a visit found of a page that is visited again."""
 
     CHANGED = CHANGED
     UNCHANGED = UNCHANGED
@@ -82,7 +82,7 @@ class Became(StrEnum):
 
 
 class Claim(IntEnum):
-    """What a listing says of a page that is held: whether it changed since its last visit."""
+    """What a listing says of a page: whether it changed since its last visit."""
 
     NONE = 0
     UNCHANGED = 1
@@ -113,11 +113,11 @@ class Claims:
 
 
 ENDS = (Became.IRRELEVANT, Became.NOT_KEPT)
-"""After these a page is held no more."""
+"""After these a page is visited no more."""
 
 
 def became(visit: Visit) -> Became:
-    """Return what a visit found of a page that was held."""
+    """Return what a visit found of a page that was visited again."""
     outcome = visit.outcome
     if outcome in RECORDED:
         return Became(visit.change) if visit.relevant else Became.IRRELEVANT
@@ -128,8 +128,8 @@ def became(visit: Visit) -> Became:
     return Became.NOT_KEPT if outcome in _NOT_KEPT else Became.NOT_HAD
 
 
-def is_held_after(visit: Visit) -> bool:
-    """Tell whether the first visit of a URL makes it a page that is held."""
+def is_revisited_after(visit: Visit) -> bool:
+    """Tell whether the first visit of a URL makes it a page that is visited again."""
     return visit.outcome == Outcome.LISTING or (
         visit.relevant is True and visit.outcome in RECORDED
     )
@@ -150,14 +150,14 @@ def kind_of(visit: Visit) -> Kind:
 
 
 @dataclass(slots=True)
-class Held(Known):
-    """What is kept of a page that is held, besides what is known of its changes.
+class Revisited(Known):
+    """What is kept of a page that is visited again, besides what is known of its changes.
 
     ``visits`` were made so far, ``misses`` in a row since it was had; ``is_gone`` says that it
     wasn't there at the last one. ``simhash`` is that of its text, None of a listing.
     It is ``due`` then; sooner only if nothing comes before it, and it was had. ``claim`` is what a
     listing of its server has said since the last visit; if that is believed to be a change, it was
-    ``told`` then.
+    ``heard`` then.
     """
 
     kind: Kind = Kind.ARTICLE
@@ -167,7 +167,7 @@ class Held(Known):
     simhash: int | None = None
     due: float = 0.0
     claim: Claim = Claim.NONE
-    told: float = 0.0
+    heard: float = 0.0
 
     def may_be_asked(self, now: float) -> bool:
         """Tell whether a visit may be made though it isn't due.
@@ -178,7 +178,7 @@ class Held(Known):
         return had or not now < self.due <= now + DAYS_AT_MOST
 
     def missed(self, what: Became, now: float) -> bool:
-        """Take notice of a visit that didn't have the page; tell whether it is held any more."""
+        """Take notice of a visit that didn't have the page; tell whether it is visited any more."""
         if what == Became.NOT_THERE:
             if self.is_gone:
                 return False
@@ -193,27 +193,27 @@ class Held(Known):
         since = min(now - self.visited, DAYS_AT_MOST)  # more was the clock's
         self.visited, self.misses, self.is_gone = now, 0, False
         self.visits += 1
-        self.claim, self.told = Claim.NONE, 0.0
+        self.claim, self.heard = Claim.NONE, 0.0
         return (self.learn(is_changed, since, usual), since) if since > _AT_ONCE else (0.0, 0.0)
 
     def hear(self, changed: float, now: float, *, is_believed: bool) -> Claim:
         """Take notice of when it changed last, as a listing says; return what that claims."""
         self.claim = Claim.CHANGED if changed > self.visited else Claim.UNCHANGED
         if self.claim == Claim.UNCHANGED:
-            self.told = 0.0
+            self.heard = 0.0
         elif is_believed:
-            self.told = self.told or now
+            self.heard = self.heard or now
         return self.claim
 
     def order(self, changes: float, new: float, price: float) -> None:
         """Say when it is due, by what is usual of its kind and site, and a visit's price.
 
-        A change that it was told of, and believes, makes it due at once: nothing is gained by
+        A change that was heard of, and is believed, makes it due at once: nothing is gained by
         waiting. Not if no visit is ever worth the price, as it changes too fast.
         """
         wait = due(*self.belief(changes), self.finds(new), price)
-        if self.told and wait < DAYS_AT_MOST:
-            wait = max(0.0, min(wait, self.told - self.visited))
+        if self.heard and wait < DAYS_AT_MOST:
+            wait = max(0.0, min(wait, self.heard - self.visited))
         self.due = self.visited + wait
 
     def fresh(self, changes: float, now: float) -> float:
@@ -224,7 +224,7 @@ class Held(Known):
 
 
 class Learned(NamedTuple):
-    """What a visit taught: why its page is held no more, else ""; and changes in so many days.
+    """What a visit taught: why its page is visited no more, else ""; and changes in so many days.
 
     ``claim`` is what a listing had said of it since the visit before, and whether that was right.
     """
@@ -236,34 +236,43 @@ class Learned(NamedTuple):
     is_right: bool = False
 
 
-def first_held(visit: Visit, now: float, usual: tuple[float, float], price: float) -> Held:
+def after_first_visit(
+    visit: Visit, now: float, usual: tuple[float, float], price: float
+) -> Revisited:
     """Return what is kept of a page after its first visit."""
-    held = Held(now, kind=kind_of(visit), simhash=visit.simhash)
-    held.order(*usual, price)
-    return held
+    page = Revisited(now, kind=kind_of(visit), simhash=visit.simhash)
+    page.order(*usual, price)
+    return page
 
 
 def learn(
-    held: Held, visit: Visit, what: Became, now: float, usual: tuple[float, float], price: float
+    page: Revisited,
+    visit: Visit,
+    what: Became,
+    now: float,
+    usual: tuple[float, float],
+    price: float,
 ) -> Learned:
     """Take what a visit found into what is kept."""
     if what in ENDS:
         return Learned(what)
     if what not in (Became.CHANGED, Became.UNCHANGED):
-        return Learned("" if held.missed(what, now) else "gone")
-    claim, is_changed = held.claim, what == Became.CHANGED
-    changes, since = held.had(is_changed, now, usual[0])
-    held.simhash = visit.simhash
-    held.order(*usual, price)
+        return Learned("" if page.missed(what, now) else "gone")
+    claim, is_changed = page.claim, what == Became.CHANGED
+    changes, since = page.had(is_changed, now, usual[0])
+    page.simhash = visit.simhash
+    page.order(*usual, price)
     return Learned("", changes, since, claim, (claim == Claim.CHANGED) == is_changed)
 
 
 def is_wanted(record: Mapping[str, Any]) -> bool:
-    """Tell whether the page of a record is one that is held."""
+    """Tell whether the page of a record is one that is page."""
     return bool(record["relevant"] or record["guessed"])
 
 
-def held_as(record: Mapping[str, Any], day: float, now: float, wait: Mapping[Kind, float]) -> Held:
+def as_recorded(
+    record: Mapping[str, Any], day: float, now: float, wait: Mapping[Kind, float]
+) -> Revisited:
     """Return what is kept of a page that was recorded while none was visited again.
 
     A ``day`` has so many seconds; ``wait`` says after how many days a page of a kind is due.
@@ -271,16 +280,16 @@ def held_as(record: Mapping[str, Any], day: float, now: float, wait: Mapping[Kin
     time = datetime.fromisoformat(record["time"]).timestamp() / day
     kind = Kind.FRONT if is_front(record["url"]) else Kind.ARTICLE
     visits, simhash = record.get("visit", 1), int(record["simhash"], 16)
-    held = Held(min(time, now), kind=kind, visits=visits, simhash=simhash)
-    held.due = held.visited + wait[kind]
-    return held
+    page = Revisited(min(time, now), kind=kind, visits=visits, simhash=simhash)
+    page.due = page.visited + wait[kind]
+    return page
 
 
 def first_wait(kind: Kind, usual: tuple[float, float], price: float) -> float:
     """Return after how many days a page of a kind is due that was seen once."""
-    held = Held(0.0, kind=kind)
-    held.order(*usual, price)
-    return held.due
+    page = Revisited(0.0, kind=kind)
+    page.order(*usual, price)
+    return page.due
 
 
 def usual_of(of_all: Sequence[float], own: Sequence[float]) -> tuple[float, float]:
