@@ -53,7 +53,7 @@ class LswcError(Exception):
 
 
 class ConfigError(LswcError):
-    """An argument, setting or file of the user's is wrong; told before anything is fetched."""
+    """An argument, setting or file of the user's is wrong: found before anything is fetched."""
 
     exit_code: ClassVar[int] = 2
 

@@ -71,10 +71,10 @@ def _source() -> tuple[str, bool]:
     Installers write it down (PEP 610), but not beside the sources, which may be found first.
     """
     found = (one.read_text("direct_url.json") for one in distributions(name="lswc"))
-    told = json.loads(next(filter(None, found), "{}"))
-    folder = unquote(urlsplit(told.get("url", "")).path)
-    is_there = "dir_info" in told and (Path(folder) / "pyproject.toml").is_file()
-    return (folder, bool(told["dir_info"].get("editable"))) if is_there else ("", False)
+    origin = json.loads(next(filter(None, found), "{}"))
+    folder = unquote(urlsplit(origin.get("url", "")).path)
+    is_there = "dir_info" in origin and (Path(folder) / "pyproject.toml").is_file()
+    return (folder, bool(origin["dir_info"].get("editable"))) if is_there else ("", False)
 
 
 def _libraries(group: str) -> list[str]:

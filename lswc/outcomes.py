@@ -208,7 +208,7 @@ class Outcome(StrEnum):
     NO_RECORD = "no record", "A component of the crawl kept the page back."
     ITEM_DROPPED = "item dropped or failed", "A pipeline dropped the page's record, or failed."
     IGNORED = "ignored", "A component of the crawl refused the request."
-    LOST = "lost", "Nothing said how the request ended."
+    LOST = "lost", "It isn't known how the request ended."
     FAILED = "failed", "An error that none of the others names; the crawl log has it."
 
 

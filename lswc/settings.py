@@ -31,7 +31,7 @@ LSWC_RELEVANT = "contains"
 LSWC_MACHINE_TRANSLATED = "relevant"
 # The folder of your own languages: `<code>.toml`, `seeds/<code>.txt` and `tables/`.
 LSWC_LANGUAGES = ""
-# What a page counts as if its language can't be told. `guess`: as the page that links to it.
+# What a page counts as if its language isn't known. `guess`: as the page that links to it.
 # `irrelevant`. `strategy`: as in the strategy's paper.
 LSWC_UNKNOWN = "strategy"
 # At 1, the crawl takes a URL only when the one before is finished and every server has rested. That
@@ -94,7 +94,7 @@ LSWC_BROWSER_PRESS = False
 # Whether documents are collected as pages are: PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
 # RTF, plain text and CSV. At 0 URLs with such names aren't fetched.
 LSWC_DOCUMENTS = True
-# Bytes of documents that are archived though their language can't be told, because a relevant page
+# Bytes of documents that are archived though their language isn't known, because a relevant page
 # links to them: scans, encrypted and damaged files, older formats. At 0 none are.
 LSWC_LINKED_DOCUMENTS = 10_000_000_000
 # Media types of linked files that are archived too, such as `image/*,audio/*,video/*`, or `*/*` for

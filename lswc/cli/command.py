@@ -39,7 +39,7 @@ class Option(NamedTuple):
     given: Mapping[str, Any]
 
 
-def option(name: str, said: str, default: Any = "", **more: Any) -> Option:
+def option(name: str, meaning: str, default: Any = "", **more: Any) -> Option:
     """Return an option whose values are of its default's type.
 
     False: a flag. A list: it may be given again. A type: None if it isn't given.
@@ -51,7 +51,7 @@ def option(name: str, said: str, default: Any = "", **more: Any) -> Option:
         kind = {"action": "append", "default": default}
     elif isinstance(default, type):
         kind = {"type": default}
-    return Option(name, {"help": said, **kind, **more})
+    return Option(name, {"help": meaning, **kind, **more})
 
 
 KEY = option("--key", "LSWC_REDIS_KEY, if Redis has many crawls")

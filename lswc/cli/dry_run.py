@@ -60,8 +60,8 @@ def show(
     console.print(lines_table("", rows))
     if not details:
         print("The other settings have their defaults: --details shows them.")
-    said = {"language": crawl.language.tag, "seeds": f"{len(crawl.seeds):,}{_lists(crawl)}"}
-    console.print(lines_table("", {**said, **left_out}))
+    facts = {"language": crawl.language.tag, "seeds": f"{len(crawl.seeds):,}{_lists(crawl)}"}
+    console.print(lines_table("", {**facts, **left_out}))
     print(f"The first {numbered(len(urls), 'URL')}, each after the robots.txt of its server:")
     for url in urls:
         console.print(f"  {url}", markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Facts of each language, for people: names, scripts, seeds, how it is told, and how well."""
+"""Facts of each language, for people: names, scripts, seeds, how it is identified, and how well."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lswc.language.registry import Language
 
 BY_LETTERS, BY_TABLE, BY_CLD2 = "letters", "n-grams", "CLD2"
-"""How a language is told: its letters are its own, or a table of lswc's, or CLD2 tells it."""
+"""How a language is identified: its letters are its own, or a table of lswc's, or CLD2 does it."""
 
 _OWN_LETTERS = frozenset({"ja", "ko", "zh", "vi"})  # beside those whose script is theirs alone
 _SHARED_TABLES = "Myanmar"  # its languages have one script, and a table each
@@ -130,7 +130,7 @@ def lines(of: LanguageFacts) -> dict[str, str]:
         "name": of.language.name + (f", {of.own_name}" if of.own_name else ""),
         "variants": ", ".join(v.tag for v in of.language.variants) or "none",
         "scripts": ", ".join(of.scripts) or "not known: name them in a <code>.toml of yours",
-        "told by": _HOW[of.told_by],
+        "identified by": _HOW[of.told_by],
         "200 characters": well,
         "seeds": lists,
         "domains": ", ".join(f".{name}" for name in of.tlds) or _NO_TLDS,
@@ -174,7 +174,7 @@ it (CLDR). *Domains* are those that a crawl takes for the language's own.
 
 This page is made from the code, by `python -m lswc.cli.reference docs`.
 
-| code | name | in itself | scripts | seeds | told by | P, R | domains | countries |
+| code | name | in itself | scripts | seeds | identified by | P, R | domains | countries |
 |---|---|---|---|---|---|---|---|---|
 """
 
@@ -200,5 +200,15 @@ def row(of: LanguageFacts) -> tuple[str, ...]:
     )
 
 
-HEADS = ("code", "name", "in itself", "scripts", "seeds", "told by", "P, R", "domains", "countries")
+HEADS = (
+    "code",
+    "name",
+    "in itself",
+    "scripts",
+    "seeds",
+    "identified by",
+    "P, R",
+    "domains",
+    "countries",
+)
 """Heads of the table of all languages."""

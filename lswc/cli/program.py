@@ -22,7 +22,7 @@ from typing_extensions import override
 from lswc import __version__
 from lswc.cli.command import CONTACT, PROGRAM
 from lswc.cli.running import DETAILS, DRY_RUN, JSON, TRUST
-from lswc.cli.setting_facts import told
+from lswc.cli.setting_facts import explained
 from lswc.errors import ConfigError, LswcError
 
 if TYPE_CHECKING:
@@ -119,13 +119,13 @@ def overview() -> str:
     for title, commands in GROUPS.items():
         lines.append(f"{title}:")
         for name, example in commands.items():
-            lines += [f"  {name:15} {said(name)}", f"  {'':15} $ {example}"]
+            lines += [f"  {name:15} {meaning_of(name)}", f"  {'':15} $ {example}"]
         lines.append("")
     lines.append("lswc <command> --help says more.")
     return "\n".join(lines)
 
 
-def said(name: str) -> str:
+def meaning_of(name: str) -> str:
     """Say in one line what a command does."""
     return OWN[name] if name in OWN else _command(name).short_desc()
 
@@ -137,7 +137,7 @@ def _run(name: str, given: list[str]) -> int:
         raise ConfigError(f"unknown command {name!r}; {meant}")
     parser = parser_of(name)
     if name == "settings":
-        print(told(parser.parse_args(given).name))
+        print(explained(parser.parse_args(given).name))
         return 0
     if name == "completion":
         print(completion_file(parser.parse_args(given).shell).read_text("utf-8"), end="")
@@ -168,7 +168,7 @@ def parser_of(name: str) -> ArgumentParser:
     """Return the parser of a command's arguments."""
     parser = _Parser(
         prog=f"lswc {name}",
-        description=said(name) if name in OWN else _command(name).long_desc(),
+        description=meaning_of(name) if name in OWN else _command(name).long_desc(),
         epilog=f"For example: {_example(name)}",
         formatter_class=RawDescriptionHelpFormatter,
         conflict_handler="resolve",

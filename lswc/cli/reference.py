@@ -163,8 +163,8 @@ def completions() -> dict[str, str]:
     commands = whole.add_subparsers()
     for name in program.NAMES:
         own = [program.parser_of(name)]
-        said = program.said(name)
-        parser = commands.add_parser(name, help=said, parents=own, conflict_handler="resolve")
+        meaning = program.meaning_of(name)
+        parser = commands.add_parser(name, help=meaning, parents=own, conflict_handler="resolve")
         if name not in program.OWN:
             parser.add_argument("args", nargs=None if name == "control" else "*")
         if name == "control":

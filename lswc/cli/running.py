@@ -67,8 +67,8 @@ class RunsSpider(BaseRunSpiderCommand):
             super().process_options(args, opts)
             self._prepare(args, opts)
         except LswcError as error:
-            for said in str(error).splitlines():
-                line = f"{self._called(opts)}: error: {said}"
+            for text in str(error).splitlines():
+                line = f"{self._called(opts)}: error: {text}"
                 print(line, file=sys.stderr)
                 _log(None if self.settings is None else self.settings.get("LOG_FILE"), line)
             sys.exit(error.exit_code)

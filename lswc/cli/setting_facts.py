@@ -44,8 +44,8 @@ def sections(source: str) -> list[SettingsSection]:
     return found
 
 
-def told(name: str) -> str:
-    """Return what is said of a setting, or the settings whose names have that part.
+def explained(name: str) -> str:
+    """Return the meaning of a setting, or the settings whose names have that part.
 
     Raises ConfigError.
     """

@@ -200,7 +200,7 @@ class Extractor:
     def _told_as_written(self, text: str) -> Paragraph:
         found = measure(text)
         best = max(found.shares, key=found.shares.__getitem__, default="")
-        if best in found.told and found.shares[best] >= _MOST:
+        if best in found.by_letters and found.shares[best] >= _MOST:
             score = found.certainty.get(best, 0.0)
             told = self._converted(text, best, found.encoding)._replace(score=score)
         elif (font := self._fonts.match(text)) is not None and font.share >= _MOST:

@@ -33,7 +33,7 @@ _SAID = {
 }
 
 
-def said(reason: str) -> str:
+def in_words(reason: str) -> str:
     """Return a closing reason in words."""
     return _SAID.get(reason, reason)
 

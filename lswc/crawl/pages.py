@@ -77,7 +77,7 @@ NOT_MODIFIED = "not modified"
 """Flag of a response that is an earlier crawl's: the page hasn't changed since."""
 
 LINKED = "linked by a relevant page"
-"""Reason why a document is archived though its language can't be told."""
+"""Reason why a document is archived though its language isn't known."""
 
 _DOORWAYS = (b"<form", b"<FORM", b"efresh", b"EFRESH")
 _LINKED_DOCUMENTS = "linked documents"  # kind of counts

@@ -90,7 +90,7 @@ class Pageless:
         reasons = {**reasons, reason: reasons.get(reason, 0) + 1}
         self._learned.put(server, NO_PAGE, [reasons, linked])
 
-    def told(self, top: int) -> Without:
+    def without_page(self, top: int) -> Without:
         """Return the servers without a page, and the first of them in full."""
         there = [self._server(name) for name in self.servers]
         reasons = Counter(max(one.reasons, key=one.reasons.__getitem__) for one in there)

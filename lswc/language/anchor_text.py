@@ -40,9 +40,9 @@ class Anchors:
         self._target, self._scripts = target.code, target.scripts
         own = letters_of(target.code)
         self._letters = re.compile(f"[{re.escape(scripts.characters(*own))}]") if own else None
-        self._told = self._how(scripts.scripts_of(target.scripts))
+        self._is_target = self._how(scripts.scripts_of(target.scripts))
         self._variant = target.variant.tag if target.variant else ""
-        self.may_be_ascii = self._told in (self._by_vietnamese, self._by_guess)
+        self.may_be_ascii = self._is_target in (self._by_vietnamese, self._by_guess)
 
     def _how(self, classes: frozenset[int]) -> Callable[[str, str | None], bool]:
         if self._letters is not None:
@@ -55,7 +55,9 @@ class Anchors:
 
     def is_target(self, text: str, hint: str | None) -> bool:
         """Tell whether a text is in the target language; ``hint`` is its page's, or a link's."""
-        return self._told(text, hint) and (not self._variant or self._may_be_variant(text, hint))
+        return self._is_target(text, hint) and (
+            not self._variant or self._may_be_variant(text, hint)
+        )
 
     def _may_be_variant(self, text: str, hint: str | None) -> bool:
         """Tell whether nothing says that a text is in another variant than the target's."""

@@ -85,20 +85,22 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         # Only U+00C0 to U+00FF begin with this byte: no page without has been read twice.
         repaired = _read_twice(text) if b"\xc3" in body and _is_doubled(body, text) else None
         return repaired or Decoded(text, "utf-8", "content", True)
-    said = [(name, how) for name, how in declarations(body, content_type) if name not in _UNHEEDED]
-    found, charset, is_broken = explained(body, [name for name, _ in said])
+    declared = [
+        (name, how) for name, how in declarations(body, content_type) if name not in _UNHEEDED
+    ]
+    found, charset, is_broken = explained(body, [name for name, _ in declared])
     by = "detector"
     if charset == "utf-8" and not is_broken:
         by = "content"
-    how = by if by == "content" else next((how for name, how in said if name == charset), by)
+    how = by if by == "content" else next((how for name, how in declared if name == charset), by)
     return Decoded(found, charset, how)
 
 
 def declarations(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
     """Return the encodings that a page declares, and where: header, meta."""
     header, meta = label_in_header(content_type or ""), label_in_page(body[:_HEAD])
-    said = ((header, "header"), (meta, "meta"))
-    return [(name, how) for label, how in said if label and (name := encoding(label))]
+    declared = ((header, "header"), (meta, "meta"))
+    return [(name, how) for label, how in declared if label and (name := encoding(label))]
 
 
 def canonical(label: str) -> str:
@@ -251,8 +253,8 @@ def _is_sure(text: str) -> bool:
     """Tell whether nearly all characters beyond ASCII are Thai, East Asian or Cyrillic."""
     sample = text[: _SAMPLE * 4]
     beyond = len(_BEYOND_ASCII.findall(sample))
-    told = max(len(kind.findall(sample)) for kind in (_THAI, _EAST_ASIAN, _CYRILLIC))
-    return told >= _FEWEST and told > 0.85 * beyond
+    known = max(len(kind.findall(sample)) for kind in (_THAI, _EAST_ASIAN, _CYRILLIC))
+    return known >= _FEWEST and known > 0.85 * beyond
 
 
 def _control(error: UnicodeError) -> tuple[bytes, int]:

@@ -129,13 +129,13 @@ def _clean(text: str) -> str:
 
 
 def _without_boilerplate(text: str) -> str:
-    return _NAME.sub(" ", _BOILERPLATE.sub(_unless_told, text))
+    return _NAME.sub(" ", _BOILERPLATE.sub(_unless_real, text))
 
 
-def _unless_told(line: re.Match[str]) -> str:
+def _unless_real(line: re.Match[str]) -> str:
     """Return a line that speaks of JavaScript or cookies only if it tells its language."""
-    is_told = len(line[0]) > _LONGEST_BOILERPLATE or _NOT_ENGLISH.search(line[0])
-    return line[0] if is_told else ""
+    is_real = len(line[0]) > _LONGEST_BOILERPLATE or _NOT_ENGLISH.search(line[0])
+    return line[0] if is_real else ""
 
 
 class Auto:
@@ -217,7 +217,7 @@ class Auto:
     def anchor(self, text: str, hint: str | None, in_font: bool) -> bool:
         """Tell whether an anchor text is in a target language, in the light of its page's.
 
-        ``in_font`` says that the page was told by a font.
+        ``in_font`` says that the page was identified by a font.
         """
         if any(anchors.is_target(text, hint) for anchors in self._anchors):
             return True
@@ -233,7 +233,7 @@ def _in_font(code: str, encoding: str, share: float) -> Shares:
 def _how(code: str, weighed: Weighed) -> str:
     """Say by what evidence a page is in a language."""
     measured, says = weighed.measured, weighed.declared
-    if code in measured.told and measured.shares[code] >= SMALLEST:
+    if code in measured.by_letters and measured.shares[code] >= SMALLEST:
         if measured.letters[scripts.MYANMAR] and measured.encoding:
             return f"Myanmar n-grams: {code}, {measured.encoding}"
         return f"letters of {code}"

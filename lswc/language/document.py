@@ -42,12 +42,12 @@ NOTHING = Finding(None, 0.0, "nothing")
 class Identification:
     """What a page is written in.
 
-    ``language`` is the ISO 639 code of the language that leads, None if it can't be told.
+    ``language`` is the ISO 639 code of the language that leads, None if it isn't known.
     ``encoding`` is a WHATWG name, or that of a font's encoding such as zawgyi-one.
     ``confidence`` is the probability from 0 to 1 that the language is right. ``how`` says by
     what evidence. ``shares`` are the languages of the text and their shares of it, the largest
-    first; what is missing to 1 couldn't be told. ``variants`` are the shares of the text in the
-    variants of its languages, by BCP 47 tag, as far as these were told.
+    first; what is missing to 1 isn't known. ``variants`` are the shares of the text in the
+    variants of its languages, by BCP 47 tag, as far as these are known.
     """
 
     language: str | None
@@ -59,11 +59,11 @@ class Identification:
 
     @property
     def variant(self) -> str:
-        """The variant that the language is written in, by BCP 47 tag; "" if it can't be told."""
+        """The variant that the language is written in, by BCP 47 tag; "" if it isn't known."""
         return next(iter(self.variants_of(self.language or "")), "")
 
     def wanted(self, target: Language) -> str | None:
-        """Return the language, or its variant if that is what ``target`` asks for and it is told.
+        """Return the language, or its variant if that is what ``target`` asks for and it is known.
 
         It equals the target's tag for what is written so.
         """

@@ -138,7 +138,7 @@ ENOUGH = 150.0
 """Letters from which on more of them say no more."""
 
 SMALLEST = 0.01
-"""Share that is told."""
+"""Share that is reported."""
 
 _CERTAIN = 0.9
 _LIKELY = 0.45
@@ -180,7 +180,7 @@ def candidates(measured: Measured, declared: dict[str, str]) -> dict[str, list[f
 def _features(code: str, measured: Measured, declared: dict[str, str]) -> list[float]:
     much = min(1.0, math.log1p(measured.total) / math.log1p(ENOUGH))
     share, certainty = measured.shares.get(code, 0.0), measured.certainty.get(code, 0.0)
-    by_letters = share if code in measured.told else 0.0
+    by_letters = share if code in measured.by_letters else 0.0
     guessed = share - by_letters
     says = [float(declared.get(source) == code) for source in SOURCES]
     return [
@@ -191,8 +191,8 @@ def _features(code: str, measured: Measured, declared: dict[str, str]) -> list[f
         guessed * certainty * (1 - much),
         guessed * (1 - certainty),
         guessed * (certainty >= _CERTAIN and measured.total >= ENOUGH),
-        *(said * much for said in says),
-        *(said * (1 - much) for said in says),
+        *(one * much for one in says),
+        *(one * (1 - much) for one in says),
         (
             0.0 if share else measured.in_other_scripts(code) * much**3
         ),  # a few Latin letters are a name's
@@ -210,7 +210,7 @@ def probabilities(candidates: dict[str, list[float]]) -> dict[str, float]:
 def doubted(
     likely: dict[str, float], measured: Measured, declared: dict[str, str]
 ) -> dict[str, float]:
-    """Return how likely each is, where too little was told: unless the page names one of both."""
+    """Return how likely each is, by too little text, unless the page names one of both."""
     for code, (other, chance) in measured.doubted.items():
         if not {code, other} & set(declared.values()):
             likely[other] = likely.get(other, 0.0) + chance * likely[code]
@@ -218,7 +218,7 @@ def doubted(
             if likely[other] > likely[code]:
                 measured.shares[other] = measured.shares.pop(code)
                 measured.certainty[other] = 1.0
-                measured.told |= {other}
+                measured.by_letters |= {other}
     return likely
 
 
@@ -233,7 +233,7 @@ def believed(likely: dict[str, float], measured: Measured) -> dict[str, float]:
     return {
         code: share
         for code, share in measured.shares.items()
-        if code in measured.told or (is_known and _is_in(code, likely, measured))
+        if code in measured.by_letters or (is_known and _is_in(code, likely, measured))
     }
 
 
@@ -256,10 +256,10 @@ def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, f
     shares = believed(likely, measured)
     if best is None or likely[best] <= unknown:
         return None, 0.0, _rounded(shares)
-    is_told = measured.total >= ENOUGH and (
+    is_enough = measured.total >= ENOUGH and (
         best not in measured.shares or measured.certainty[best] >= _LIKELY
     )
-    if shares and is_told and max(shares.values()) >= _LEAST:
+    if shares and is_enough and max(shares.values()) >= _LEAST:
         first, *others = sorted(shares, key=lambda code: (-shares[code], code))
         there = sum(likely[code] for code in shares)
         if best not in shares:  # whatever the page declares
@@ -268,9 +268,9 @@ def leading(likely: dict[str, float], measured: Measured) -> tuple[str | None, f
         return first, there * _is_ahead(ahead), _rounded(shares)
     own = shares.get(best, 0.0)
     shares = {
-        code: share if share <= own or code in measured.told else max(own - _BEHIND, 0.0)
+        code: share if share <= own or code in measured.by_letters else max(own - _BEHIND, 0.0)
         for code, share in shares.items()
-        if share <= own or code in measured.told or measured.certainty[code] >= _CERTAIN
+        if share <= own or code in measured.by_letters or measured.certainty[code] >= _CERTAIN
     }
     if max(shares.values(), default=0.0) >= _LEAST:  # of less, most of the text is untold
         best = max(shares, key=lambda code: (shares[code], code == best))

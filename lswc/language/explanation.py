@@ -24,13 +24,13 @@ def explain(identifier: Identifier, document: Document) -> list[tuple[str, str]]
     """Return name and value of each piece of evidence, the methods' answers last."""
     body, content_type, target = document.body, document.content_type, identifier.target
     weighed, page = weigh(document), document.page
-    said = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
+    declared = [f"{where} {canonical(codec)}" for codec, where in declarations(body, content_type)]
     match = Fonts(target.code, target.fonts).match(page.content)
     finding, encoding = Auto((target,), identifier.min_share).identify(document)
     likely = evidence.probabilities(evidence.candidates(weighed.measured, weighed.declared))
     lines = [
         ("bytes", str(len(body))),
-        ("charset declared", ", ".join(said)),
+        ("charset declared", ", ".join(declared)),
         ("charset used", f"{document.decoded.encoding}, by {document.decoded.how}"),
         ("declared language", ", ".join(f"{c} by {s}" for s, c in weighed.declared.items())),
         ("title", page.title),

@@ -140,7 +140,7 @@ def myanmar_letters(text: str) -> str:
 def _may_be_burmese(letters: str) -> bool:
     """Tell whether a few words have as much of Burmese as its words have.
 
-    Rakhine shares most of them, and is told by a few endings.
+    Rakhine shares most of them, and is known by a few endings.
     """
     if len(letters) > _FEW_WORDS:
         return True

@@ -80,7 +80,7 @@ class Identifier:
         self._bounds = bounds
         self._auto = Auto(self.targets, min_share)
         # Menus stand on every page of a site.
-        self._told = lru_cache(maxsize=_ANCHORS)(self._tell)
+        self._remembered = lru_cache(maxsize=_ANCHORS)(self._of_anchor)
 
     def load(self) -> None:
         """Load models and tables now (30 MB), not with the first page that needs them."""
@@ -149,7 +149,7 @@ class Identifier:
 
     def _anchors(self, texts: list[str], finding: Finding, mishaps: Mishaps) -> list[Anchor]:
         """Return the languages of links' texts."""
-        told, tell = self._told, self._tell
+        remembered, link = self._remembered, self._of_anchor
         hint, in_font = finding.language, finding.how.startswith("font")
         try:
             if self._other is None and not in_font and not self._auto.may_be_ascii:
@@ -158,10 +158,10 @@ class Identifier:
                 return [
                     of[has_letter(t) is not None]
                     if t.isascii()
-                    else (told if len(t) <= _LONGEST else tell)(t, hint, in_font)
+                    else (remembered if len(t) <= _LONGEST else link)(t, hint, in_font)
                     for t in texts
                 ]
-            return [(told if len(t) <= _LONGEST else tell)(t, hint, in_font) for t in texts]
+            return [(remembered if len(t) <= _LONGEST else link)(t, hint, in_font) for t in texts]
         except Exception:  # of ours, with one of them
             return [self._anchor_or_none(text, hint, in_font, mishaps) for text in texts]
 
@@ -169,7 +169,7 @@ class Identifier:
         self, text: str, hint: str | None, in_font: bool, mishaps: Mishaps
     ) -> Anchor:
         try:
-            return self._tell(text, hint, in_font)
+            return self._of_anchor(text, hint, in_font)
         except Exception as error:
             mishaps.take(LINK, error)
             return Anchor.NONE
@@ -182,7 +182,7 @@ class Identifier:
     def relevance(self, identification: Identification) -> PageLanguage:
         """Return what a strategy sees of a page's language: the target, if it is any of them.
 
-        Of a page in the target language whose variant can't be told, as little as of one whose
+        Of a page in the target language whose variant isn't known, as little as of one whose
         language can't.
         """
         if any(self._is_in(tag, identification) for tag in self._tags):
@@ -207,9 +207,9 @@ class Identifier:
 
         ``hint`` is the language of the page, for a text that alone can't tell.
         """
-        return self._tell(text, hint, False)
+        return self._of_anchor(text, hint, False)
 
-    def _tell(self, text: str, hint: str | None, in_font: bool) -> Anchor:
+    def _of_anchor(self, text: str, hint: str | None, in_font: bool) -> Anchor:
         if not LETTER.search(text):
             return Anchor.NONE
         is_target = self._other.anchor(text, self.target) if self._other else None

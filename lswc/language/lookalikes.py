@@ -1,4 +1,4 @@
-"""Lookalikes: languages that are taken for a related one, told from that by their trigrams.
+"""Lookalikes: languages that are taken for a related one, kept apart by their trigrams.
 
 CLD2 takes Asturian for Spanish and Gagauz for Turkish; letters alone take Mingrelian for Georgian.
 For each such pair a table weighs the trigrams that one of the two has far more often

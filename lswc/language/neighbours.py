@@ -1,4 +1,4 @@
-"""Neighbours: a user's own language told from those in its script, line by line, by n-grams."""
+"""Neighbours: a user's own language apart from those in its script, line by line, by n-grams."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rarer languages: some hundred that CLD2 lacks, told by their trigrams where it is sure of none.
+"""Rarer languages: some hundred that CLD2 lacks, known by their trigrams where it is sure of none.
 
 A naive Bayes classifier over some five hundred languages, those that CLD2 knows among them (Dunning
 1994, Statistical identification of language). Most of them are there only so that their text isn't
-taken for another's: told are those that held-out text showed to be told well.
+taken for another's: those are identified that held-out text showed to be identified well.
 ``python -m lswc.lab.methods.rarer`` makes the table.
 """
 
@@ -44,7 +44,7 @@ class _Weights(NamedTuple):
 
 
 def rarer(text: str) -> str | None:
-    """Return the rarer language that a text is in; None if it is in another, or can't be told.
+    """Return the rarer language that a text is in; None if it is in another, or isn't known.
 
     Its blanks are run together.
     """

@@ -35,7 +35,7 @@ _JOKES = frozenset({"tlh", "zzp"})  # Klingon and Pig Latin
 _CODE = re.compile(r"[a-z]{2,3}")
 _SUBTAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _TLD = re.compile(r"[a-z0-9-]+")
-_NEAREST = 3  # names that are told where somebody may mean one
+_NEAREST = 3  # names that are proposed where somebody may mean one
 _own: list[Path] = []
 
 _P = ParamSpec("_P")
@@ -58,7 +58,7 @@ class LanguageError(ConfigError):
 class Variant:
     """A way in which a language is written, by its BCP 47 tag, such as ``zh-Hant``.
 
-    It is told by one of three: ``encodings`` that nothing else is written in; ``scripts``; or the
+    It is known by one of three: ``encodings`` that nothing else is written in; ``scripts``; or the
     ``repertoire`` of a charset, of which those characters count that no other variant's has.
     ``charsets`` are used for it alone, ``tlds`` are the language's that are rather its own,
     ``tags`` others that mean the same, ``names`` what menus call it.

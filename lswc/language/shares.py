@@ -53,7 +53,7 @@ _LITTLE = 1_000  # letters
 _OFTENER, _LACKED = 6.6, 0.82  # Chinese without kana, and for each character without its own
 _MOST_LACKED = 40
 _LEAST_DOUBT = 0.3
-_BURMESE = 0.4  # of what is told to be Rakhine by a few words
+_BURMESE = 0.4  # of what is taken for Rakhine by a few words
 _VIETNAMESE_PER_LETTER = 0.13  # of these letters among those of Vietnamese text
 _IDEOGRAPHS = (HAN, HAN_JAPANESE, HAN_CHINESE)
 _KANA = (HIRAGANA, KATAKANA)
@@ -105,16 +105,16 @@ class Measured:
 
     ``letters`` counts its letters by class, ``total`` those of all, dense ones more.
     ``shares`` are those of the total, ``certainty`` says how sure each of these languages is.
-    ``told`` are those that letters alone tell. ``encoding`` is that of text in Myanmar script.
+    ``by_letters`` are those that letters alone show; ``encoding`` is that of Myanmar text.
     ``by_script`` says how many letters of which script a language has. ``doubted`` are languages
-    that are told of too little: with each another one, and how likely it is that.
+    that were taken of too little text: with each another one, and how likely it is that.
     """
 
     letters: list[int]
     total: float
     shares: dict[str, float] = field(default_factory=dict)
     certainty: dict[str, float] = field(default_factory=dict)
-    told: frozenset[str] = frozenset()
+    by_letters: frozenset[str] = frozenset()
     encoding: str = ""
     by_script: dict[str, dict[int, float]] = field(default_factory=dict)
     doubted: dict[str, tuple[str, float]] = field(default_factory=dict)
@@ -165,15 +165,15 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
             amounts[code] = amounts.get(code, 0.0) + count
             found.by_script.setdefault(code, {})[script] = float(count)
     if counts[MYANMAR]:
-        _tell_myanmar(text, found, amounts)
-    _tell_lookalikes(text, amounts)
+        _part_myanmar(text, found, amounts)
+    _part_lookalikes(text, amounts)
     latin = float(counts[LATIN] + counts[VIETNAMESE])
     if counts[VIETNAMESE]:
         enough = counts[VIETNAMESE] / _VIETNAMESE_PER_LETTER
         # In a few words these letters are more or less by chance.
         spelt = vietnamese.share(text) * latin if latin < _LITTLE else 0.0
         amounts["vi"] = min(latin, max(enough, spelt))
-    found.certainty, found.told = dict.fromkeys(amounts, 1.0), frozenset(amounts)
+    found.certainty, found.by_letters = dict.fromkeys(amounts, 1.0), frozenset(amounts)
     undecided = _undecided(present, amounts.get("vi", 0.0))
     for script, guess, amount in _others(text, points, classes, undecided, hint):
         amounts[guess.language] = amounts.get(guess.language, 0.0) + guess.share * amount
@@ -183,7 +183,7 @@ def measure(text: str, hint: str | None = None, han: str | None = None) -> Measu
     return found
 
 
-def _tell_lookalikes(text: str, amounts: dict[str, float]) -> None:
+def _part_lookalikes(text: str, amounts: dict[str, float]) -> None:
     for code in with_lookalikes().intersection(amounts):
         if other := lookalike(code, _sample(text)):
             amount = amounts.pop(code)
@@ -191,7 +191,7 @@ def _tell_lookalikes(text: str, amounts: dict[str, float]) -> None:
                 amounts[other] = amount
 
 
-def _tell_myanmar(text: str, found: Measured, amounts: dict[str, float]) -> None:
+def _part_myanmar(text: str, found: Measured, amounts: dict[str, float]) -> None:
     letters = found.letters[MYANMAR]
     code, found.encoding = myanmar(text)
     amounts[code] = amounts.get(code, 0.0) + letters
@@ -248,7 +248,7 @@ def _east_asian(
     counts: list[int],
     hint: str | None,
 ) -> dict[str, float]:
-    """Return the amounts of Chinese, Japanese and Korean, told sentence by sentence."""
+    """Return the amounts of Chinese, Japanese and Korean, sentence by sentence."""
     kana = counts[HIRAGANA] + counts[KATAKANA]
     han = sum(counts[kind] for kind in _IDEOGRAPHS)
     hangul = counts[HANGUL]
@@ -361,7 +361,7 @@ def guesses(text: str, script: int = LATIN, hint: str | None = None) -> list[Gue
 
 
 def _south_slavic(found: list[Guess], script: int, text: str, hint: str | None) -> list[Guess]:
-    """Return guesses with the languages told apart that CLD2 takes one for another: one of them."""
+    """Return guesses with the languages kept apart that CLD2 takes one for another: one of them."""
     alike = ALIKE if script == LATIN else IN_CYRILLIC
     those = [guess for guess in found if guess.language in alike]
     if not those:
@@ -451,8 +451,8 @@ def score_of(text: str, code: str) -> float:
         _, _, ((_, name, percent, score), *_) = _detect(_sample(text))
     except pycld2.error:
         return 0.0
-    told = name.partition("-")[0]
-    return score if RENAMED.get(told, told) == code and percent >= _MOSTLY else 0.0
+    base = name.partition("-")[0]
+    return score if RENAMED.get(base, base) == code and percent >= _MOSTLY else 0.0
 
 
 def _sample(text: str, most: int = _SAMPLE) -> str:

@@ -1,7 +1,7 @@
 """Stretches: bytes that are no whole UTF-8, read piece by piece in what explains them best.
 
 Pages are put together of parts, and some come in another charset: a footer in UTF-8 on a page in
-GBK, an old include on one in UTF-8. A declared charset is held to unless another one explains the
+GBK, an old include on one in UTF-8. A declared charset is kept unless another one explains the
 bytes far better, whatever a few broken ones may say.
 """
 
@@ -272,7 +272,7 @@ def _is_typical(sample: bytes, charset: str, found: float, doubt: float = 1.0) -
 def _sample(bodies: Iterable[bytes]) -> bytes:
     """Return the first words, each from the sign before its first letter beyond ASCII on.
 
-    Letters are told by what they follow.
+    Letters are known by what they follow.
     """
     words, size = [], 0
     for body in bodies:

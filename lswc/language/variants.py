@@ -42,7 +42,7 @@ class Variants:
     def shares(
         self, code: str, text: str, measured: Measured, encoding: str, declared: str
     ) -> Shares:
-        """Return the share of a text in each variant, the largest first; empty if none is told.
+        """Return the share of a text in each variant, the largest first; empty if none is known.
 
         ``encoding`` is the page's or a font's, ``declared`` the tag that the page declares. By the
         characters that only one of the variants has, or by script.
@@ -79,13 +79,13 @@ class Variants:
         page, charset = document.page, document.decoded.encoding
         address = document.url[:500].lower().replace("_", "-")
         host = address.partition("//")[2].partition("/")[0].partition(":")[0]
-        said = (
+        named = (
             *(self._of_tag(tag) for tag in (page.lang, page.locale)),
             self._first(v for v in self._variants if charset in map(canonical, v.charsets)),
             self._first(v for v in self._variants if _is_named(v, address)),
             self._first(v for v in self._variants if host.rpartition(".")[2] in v.tlds),
         )
-        return next(filter(None, said), "")
+        return next(filter(None, named), "")
 
     def _of_tag(self, tag: str) -> str:
         tag = f"{tag.replace('_', '-')}-"

@@ -83,30 +83,30 @@ class EndNotice:
 
     async def _closed(self, reason: str) -> None:
         recorder = self._crawler.get_extension(Recorder)
-        told: dict[str, Any] = {"reason": reason, "exit_code": EXIT_CODES.get(reason, 0)}
+        notice: dict[str, Any] = {"reason": reason, "exit_code": EXIT_CODES.get(reason, 0)}
         if recorder is not None:
-            told["folder"] = str(recorder.folder)
+            notice["folder"] = str(recorder.folder)
             if recorder.last is not None:
-                told |= summary(recorder.last, reason)
-        await to_thread(self._tell, json.dumps(told, ensure_ascii=False))
+                notice |= summary(recorder.last, reason)
+        await to_thread(self._tell, json.dumps(notice, ensure_ascii=False))
 
-    def _tell(self, told: str) -> None:
+    def _tell(self, notice: str) -> None:
         try:
-            wrong = run(self._command, told.encode(errors="replace"))
+            wrong = run(self._command, notice.encode(errors="replace"))
         except OSError as error:
             wrong = str(error)
-        self._crawler.stats.inc_value(f"lswc/monitor/end {'not told' if wrong else 'told'}")
+        self._crawler.stats.inc_value(f"lswc/monitor/end notice {'failed' if wrong else 'sent'}")
         if wrong:
             logger.error("LSWC_ON_END: no message about the end was sent: %s", wrong)
 
 
-def run(command: Sequence[str], said: bytes, seconds: float = NOTICE_SECONDS) -> str:
+def run(command: Sequence[str], notice: bytes, seconds: float = NOTICE_SECONDS) -> str:
     """Run a command that reads a text; return what went wrong, "" if nothing. Raises OSError.
 
     It has ``seconds``, and is killed then with all that it has started in its process group.
     """
     with TemporaryFile() as given, TemporaryFile() as errors:
-        given.write(said)
+        given.write(notice)
         given.seek(0)
         process = subprocess.Popen(
             command, stdin=given, stdout=subprocess.DEVNULL, stderr=errors, env=environment(),

@@ -26,7 +26,7 @@ TRIES = 20
 
 
 class Member(NamedTuple):
-    """A worker, by its number and its name (host:folder), as it told last.
+    """A worker, by its number and its name (host:folder), by its latest report.
 
     It has ``parts`` of the sites, of which and of others' it is to have ``to_come`` more or, below
     0, fewer. URLs that wait in it and that it finished, links that haven't arrived from it.
@@ -60,24 +60,26 @@ class Members:
     def all(self) -> list[Member]:
         """Return all workers that took part, those that left or are lost the last."""
         _, owners = crawl_in(self._post)
-        told = {number: status.decode(one) for number, one in self._post.statuses().items()}
+        statuses = {number: status.decode(one) for number, one in self._post.statuses().items()}
         numbers = list(dict.fromkeys((*owners.members, *owners.gone, *owners.lost)))
         alive = self._post.alive(numbers)
-        return [_member(number, owners, told.get(number), number in alive) for number in numbers]
+        return [
+            _member(number, owners, statuses.get(number), number in alive) for number in numbers
+        ]
 
     def remarks(self) -> list[str]:
         """Return what people should know, in sentences."""
         (_, owners), members = crawl_in(self._post), {one.number: one for one in self.all()}
-        said = []
+        lines = []
         moving = sum(1 for of, heir in zip(owners.of_part, owners.heirs, strict=True) if of != heir)
         if moving:
-            said.append(f"{numbered(moving, 'part')} of {PARTS} are to move to other workers")
-        said += [
+            lines.append(f"{numbered(moving, 'part')} of {PARTS} are to move to other workers")
+        lines += [
             f"worker {one.number} doesn't run: {numbered(one.waiting, 'URL')} of its sites waiting"
             for one in members.values()
             if not one.runs and one.parts and (one.waiting or one.state == SILENT)
         ]
-        return said
+        return lines
 
     def removed(self, number: int) -> Member:
         """Let a worker give all that it has to the others; return it as it is now."""
@@ -127,7 +129,7 @@ class Members:
         raise FrontierError(f"the workers of {self.name} are exchanging sites: try again")
 
 
-def _member(number: int, owners: Owners, told: Status | None, runs: bool) -> Member:
+def _member(number: int, owners: Owners, latest: Status | None, runs: bool) -> Member:
     has, is_to_have = Counter(owners.of_part)[number], Counter(owners.heirs)[number]
     if number in owners.lost:
         state = LOST
@@ -136,10 +138,10 @@ def _member(number: int, owners: Owners, told: Status | None, runs: bool) -> Mem
     elif runs:
         state = RUNNING
     else:
-        state = ENDED if told is not None and told.has_ended else SILENT
-    if told is None:
+        state = ENDED if latest is not None and latest.has_ended else SILENT
+    if latest is None:
         return Member(number, "nobody knows where", state, runs, has, is_to_have - has, 0, 0, 0)
     return Member(
-        number, told.name, state, runs, has, is_to_have - has, told.waiting, told.finished,
-        told.outbox,
+        number, latest.name, state, runs, has, is_to_have - has, latest.waiting, latest.finished,
+        latest.outbox,
     )  # fmt: skip

@@ -120,7 +120,7 @@ class Observer:
             self._outlook = snapshot.outlook(cells, self._parts.crawl.strategy)
             if self._parts.crawl.revisit:
                 self._freshness = frontier.freshness(time())
-            self._without_page = self._parts.pageless.told(TOP)
+            self._without_page = self._parts.pageless.without_page(TOP)
             self._outlook_at = monotonic()
         return {
             "servers": frontier.servers,

@@ -174,7 +174,7 @@ def _of_freshness(again: Freshness | None) -> dict[str, tuple[str, float]]:
         "gone_pages": ("Pages that are gone.", again.gone),
         "found_by_visits_again": ("New relevant pages that visits have led to.", again.finds),
     }
-    return {name: (said, value) for name, (said, value) in found.items() if value is not None}
+    return {name: (meaning, value) for name, (meaning, value) in found.items() if value is not None}
 
 
 def _labelled(snapshot: Snapshot) -> Iterator[Metric]:

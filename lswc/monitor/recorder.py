@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from lswc.crawl.close_reasons import said
+from lswc.crawl.close_reasons import in_words
 from lswc.crawl.composition import parts_of
 from lswc.errors import LswcError
 from lswc.frontier import FRONTIER_FILE
@@ -101,9 +101,9 @@ class Recorder:
         if self._answering is not None:
             self._answering.close()
         try:
-            self.last = self.observer.take_last(said(reason))
+            self.last = self.observer.take_last(in_words(reason))
         except LswcError:
-            self._write(_ended(self._latest, CLOSED, said(reason)), None)
+            self._write(_ended(self._latest, CLOSED, in_words(reason)), None)
             raise
         if self._parts.commits.failed:  # then only the file can be written, if that
             self._write(self.last, None)

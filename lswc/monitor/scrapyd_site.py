@@ -66,8 +66,8 @@ class Root(ScrapydRoot):  # type: ignore[misc]  # scrapyd has no types
         self, path: bytes, request: Any
     ) -> IResource:
         """Return what answers a request."""
-        said = (request.getHeader(name) or "" for name in ("host", "origin", "sec-fetch-site"))
-        if is_foreign(*said):
+        headers = (request.getHeader(name) or "" for name in ("host", "origin", "sec-fetch-site"))
+        if is_foreign(*headers):
             return forbidden("a page of another origin sent this")
         child: IResource = super().getChildWithDefault(path, request)
         return child

@@ -76,7 +76,7 @@ class Tallies(Struct, frozen=True, kw_only=True):
     ``relevant`` counts these by language. Links are kept by tier, or discarded with their reason;
     URLs finished, or postponed, by outcome; ``fetched`` pages by group. ``left_out`` has links and
     pending URLs that weren't wanted, ``errors`` the URLs that couldn't be had. ``linked_documents``
-    are archived though their language can't be told. ``requisites`` of archived pages and
+    are archived though their language isn't known. ``requisites`` of archived pages and
     ``shells``, pages that need their scripts, are counted by what came of them, with what the
     browser took. ``clean_text`` are
     letters of the relevant pages, counted if text counts.
@@ -173,8 +173,8 @@ class Worker(Struct, frozen=True, kw_only=True):
     It has run for ``seconds``; ``pages_per_second`` is of the latest minute, and the mean of the
     run. ``requests`` are sent at a time, and ``readers`` processes read its pages; ``idle`` seconds
     ago a URL ended; a power cut would lose ``unsaved`` bytes. A worker ``is_stuck`` if there is
-    something to do, and nothing was done for long. If it only ``waits`` for something, that is told
-    in words. Connections were free for ``held_back`` seconds while URLs of free servers waited for
+    something to do, and nothing was done for long. If it only ``waits`` for something, that is in
+    words. Connections were free for ``held_back`` seconds while URLs of free servers waited for
     better ones, for ``longest_held_back`` of them in a row. Links to other workers' sites that
     haven't arrived are in its ``outbox``; ``away`` says why Redis can't be reached.
     """

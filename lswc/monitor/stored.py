@@ -249,11 +249,11 @@ class StoredInRedis(StoredCrawl):
     def _names(self) -> dict[int, str]:
         """Return the workers, host:folder by number, of which something may be known."""
         _, owners = crawl_in(self._post)
-        told = self._post.statuses()
+        statuses = self._post.statuses()
         numbers = sorted({*owners.members, *owners.gone} - owners.lost.keys())
         names = dict.fromkeys(numbers, "")
-        for number in names.keys() & told.keys():
-            names[number] = status.decode(told[number]).name
+        for number in names.keys() & statuses.keys():
+            names[number] = status.decode(statuses[number]).name
         return names
 
     def _folder(self, number: int, name: str) -> Path | None:
@@ -302,9 +302,9 @@ class StoredInRedis(StoredCrawl):
     def _counts(
         self, question: CountAll, names: dict[int, str], alive: set[int]
     ) -> Iterator[Answer]:
-        """Yield the count of each worker, or what it told last."""
+        """Yield the count of each worker, or what it reported last."""
         gaps: list[str] = []
-        told = self._post.snapshots()
+        snapshots = self._post.snapshots()
         with ThreadPoolExecutor(AT_ONCE) as threads:
             found = threads.map(
                 lambda number: self._ask(number, names[number], question, number in alive), names
@@ -313,7 +313,7 @@ class StoredInRedis(StoredCrawl):
                 if answer is not None and answer.snapshot is not None:
                     yield answer
                     continue
-                last = parsed(told.get(number, b""), Snapshot)
+                last = parsed(snapshots.get(number, b""), Snapshot)
                 gaps.append(_gap(number, name, last))
                 if last is not None:
                     yield Answer(snapshot=last)
@@ -323,10 +323,10 @@ class StoredInRedis(StoredCrawl):
         return self._gaps
 
     def reported(self) -> list[Snapshot]:
-        names, told = self._names(), self._post.snapshots()
+        names, snapshots = self._names(), self._post.snapshots()
         found = []
         for number, name in names.items():
-            last = parsed(told.get(number, b""), Snapshot)
+            last = parsed(snapshots.get(number, b""), Snapshot)
             if last is None and (folder := self._folder(number, name)) is not None:
                 last = read_now(folder)
             found += [last] if last is not None else []
@@ -365,7 +365,7 @@ def _gap(number: int, name: str, last: Snapshot | None) -> str:
     what = "nothing of it is counted"
     if last is not None:
         when = f"{datetime.fromtimestamp(last.time, UTC):%Y-%m-%d %H:%M:%S}"
-        what = f"what it told last is counted, at {when} UTC"
+        what = f"its latest report is counted, at {when} UTC"
     return (
         f"worker {number} ({name or 'nobody knows where'}) doesn't answer, and its folder isn't on "
         f"this machine: {what}"

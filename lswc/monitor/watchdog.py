@@ -19,8 +19,8 @@ def goes_on() -> None:
     if not address:
         return
     name = f"\0{address[1:]}" if address.startswith("@") else address
-    with socket(AF_UNIX, SOCK_DGRAM) as told, suppress(OSError):
-        told.sendto(b"WATCHDOG=1", name)
+    with socket(AF_UNIX, SOCK_DGRAM) as manager, suppress(OSError):
+        manager.sendto(b"WATCHDOG=1", name)
 
 
 def stuck(idle: float) -> StuckError:

@@ -206,8 +206,8 @@ def by_extension(name: str) -> Kind | None:
 
 def file_name(headers: Mapping[str, Sequence[str]], path: str) -> str:
     """Return a file's name as Content-Disposition says it (RFC 6266), else the URL's path."""
-    said = _FILE_NAME.search(", ".join(headers.get("content-disposition", ()))[:2_000])
-    return said[1].strip() if said else path
+    named = _FILE_NAME.search(", ".join(headers.get("content-disposition", ()))[:2_000])
+    return named[1].strip() if named else path
 
 
 def is_text(body: bytes) -> bool:

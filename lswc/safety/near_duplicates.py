@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DISTANCE = 3
 """Bits by which the simhashes of near-duplicates differ at most (Manku et al. §3)."""
 
-_RUN = 5  # characters: no language needs its words told apart for that
+_RUN = 5  # characters: for that no language needs its words apart
 _UNCOUNTED = re.compile(r"[\d\s]")
 _NO_LETTER, _UNTOLD = 0xFFFF, 0xFFFE  # in the table: no characters
 _BMP = 0x10000

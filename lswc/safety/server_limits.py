@@ -53,15 +53,15 @@ class Quotas:
     server: Quota = Quota()
     domain: Quota = Quota()
 
-    def unless(self, said: Quotas) -> Quotas:
-        """Return these quotas but for what is said otherwise.
+    def unless(self, given: Quotas) -> Quotas:
+        """Return these quotas but for those that are given.
 
-        One server may bring what is said of its domain; what is said of a server is room enough in
+        One server may bring what its domain may; what a server may bring is room enough in
         its domain.
         """
         return Quotas(
-            said.server.or_else(said.domain).or_else(self.server),
-            said.domain.or_else(self.domain.at_least(said.server)),
+            given.server.or_else(given.domain).or_else(self.server),
+            given.domain.or_else(self.domain.at_least(given.server)),
         )
 
 

@@ -140,9 +140,9 @@ def _regex(written: str, wanted: str) -> Callable[[str], object]:
     try:
         found = re2.compile(wanted, options)
     except re2.error as error:
-        said = error.args[0] if error.args else ""
-        said = said.decode(errors="replace") if isinstance(said, bytes) else said
-        raise ConfigError(f"{written!r} is no regex of RE2: {said}") from error
+        reason = error.args[0] if error.args else ""
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        raise ConfigError(f"{written!r} is no regex of RE2: {reason}") from error
     if found.programsize > STEPS:
         raise ConfigError(f"{written!r}: shorten the regex, or what it repeats")
     search: Callable[[str], object] = found.search

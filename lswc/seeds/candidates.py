@@ -45,7 +45,7 @@ class Candidate(NamedTuple):
 
 @dataclass
 class Asked:
-    """What a reader is told, and where it counts what it passes over.
+    """What a reader is asked for, and where it counts what it passes over.
 
     ``tell`` gives the language of a page by its body, Content-Type and URL; None if it is in none
     of ``codes``. ``wrong`` hears the lines that are passed over because they name no URL. With

@@ -221,9 +221,9 @@ def _judge(codes: list[str], identifiers: dict[str, Identifier], trusted: str | 
                 reading = identifier.read(body, "text/html; charset=utf-8", place.url)
                 if reading.identification.wanted(identifier.target) == code:
                     return code
-            told = reading.identification.language
-            if told is not None and told not in bases:
-                return told
+            found = reading.identification.language
+            if found is not None and found not in bases:
+                return found
         url = parse(place.url)
         owner = owners.get(tld(url.hostname) if url else "", [])
         return owner[0] if len(owner) == 1 else trusted
@@ -292,7 +292,7 @@ def _refusal(page: Seen) -> str:
     """Return why a page is no seed of any of the languages; "" if it may be one."""
     if page.unwanted or page.language:
         return page.unwanted
-    return f"in another language: {page.leads}" if page.leads else "no language told"
+    return f"in another language: {page.leads}" if page.leads else "language unknown"
 
 
 def _note(asked: str, page: Seen) -> str:

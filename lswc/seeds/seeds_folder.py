@@ -111,10 +111,10 @@ class SeedsFolderExtension:
         stamps = {}
         for path in sorted(self._folder.glob("*.txt")):
             try:
-                told = path.stat()
+                status = path.stat()
             except OSError:  # it is gone again
                 continue
-            stamps[path] = (told.st_mtime_ns, told.st_size)
+            stamps[path] = (status.st_mtime_ns, status.st_size)
         return stamps
 
     async def _take(self, path: Path) -> None:

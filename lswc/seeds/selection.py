@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lswc.seeds.pool import Place
 
     Judge = Callable[[Place], str | None]
-    """Language of a candidate that its source doesn't tell; None: can't be told."""
+    """Language of a candidate that its source doesn't give; None: it isn't known."""
 
 
 @dataclass(frozen=True)

@@ -248,7 +248,7 @@ class SeedSpider(LswcSpider):
 
     def _note(self, page: Page, response: Response) -> Seen:
         reading, visit = page.reading, page.visit
-        told = reading.identification
+        identified = reading.identification
         language = self._language(page)
         referrer = visit.lease.referrer
         asked = visit.lease.url if referrer is None else self._asked.get(referrer, referrer)
@@ -258,8 +258,8 @@ class SeedSpider(LswcSpider):
             asked=asked,
             url=visit.url,
             language=language,
-            share=round(told.share(language), 3) if language else 0.0,
-            leads=told.language or "",
+            share=round(identified.share(language), 3) if language else 0.0,
+            leads=identified.language or "",
             kind=of_page(page.url.hostname, markup),
             links=sum(_is_inside(link) and link.named != Named.OTHER for link in reading.links),
             unwanted=str(reading.unwanted or ""),
@@ -269,9 +269,9 @@ class SeedSpider(LswcSpider):
 
     def _language(self, page: Page) -> str:
         """Return which of the languages leads on a page; "" if none does."""
-        told = page.reading.identification
+        identified = page.reading.identification
         for target in self.crawl.language.languages:
-            if told.wanted(target) == target.tag:
+            if identified.wanted(target) == target.tag:
                 return target.tag
         return ""
 

@@ -5,7 +5,7 @@ kind is a combination of features of a link. A cell's expected relevance is its 
 by the effect of each feature in that place, and then by what the cell itself brought. All that is
 learned are two counts a cell, exact sums, which any number of workers may add to in any order.
 
-What is said here of relevant pages holds of their text, if that is what counts: then a page is
+What stands here of relevant pages goes for their text, if that is what counts: then a page is
 relevant by a share (``lswc.strategy.value``).
 
 The functions that count work on flat sequences and call nothing but ``log`` and ``exp``, so
@@ -293,9 +293,9 @@ def describe(cell: int) -> str:
         return "seeds"
     left, at = divmod(cell - 1, PLACES)
     words: list[str] = []
-    for said, size in zip(reversed(_WORDS), reversed(SIZES), strict=True):
+    for word, size in zip(reversed(_WORDS), reversed(SIZES), strict=True):
         left, value = divmod(left, size)
-        words.insert(0, said[value])
+        words.insert(0, word[value])
     if at == SITE_UNVISITED:
         return f"{', '.join(words)}; site unvisited"
     visited, bucket = divmod(at - 1, BUCKETS)

@@ -275,7 +275,7 @@ def redirected(code: int, hop: int, same_folder: bool) -> int:
 def effective_language(identified: PageLanguage, inherited: PageLanguage) -> PageLanguage:
     """Return the language that decides for a page (Somboonviwat 2006 §4.1).
 
-    A page whose language can't be told takes ``inherited``: its referrer's identified
+    A page whose language isn't known takes ``inherited``: its referrer's identified
     language, and TARGET for a seed. A guess isn't passed on, so a second unknown page in
     a row stays unknown.
     """

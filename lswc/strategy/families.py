@@ -16,7 +16,7 @@ PROOF = 2
 """Supporters that prove a site. One is enough if that is a seed's site."""
 
 NEW, UNPROVEN, PROVEN, KNOWN, SEED = range(5)
-"""Levels of a site: nothing was said of it; unproven; proven; proven with SUPPORT supporters; that
+"""Levels of a site: nothing is known of it; unproven; proven; proven with SUPPORT supporters; that
 of a seed. Links to the last two are no longer counted."""
 
 FAMILIES = 16

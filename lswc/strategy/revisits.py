@@ -1,4 +1,4 @@
-"""Revisits: what another request of a page that is held is worth, and when it is worth its price.
+"""Revisits: what another request of a page is worth, and when it is worth its price.
 
 A page's changes are a Poisson process (Cho & Garcia-Molina 2003a, "Estimating frequency of
 change"). Its rate isn't known, so it is a gamma distribution: ``shape`` changes in ``days``. What
@@ -6,8 +6,8 @@ was seen is only whether a page changed since the visit before, and the time bet
 never the same: so the belief after a change is that gamma distribution which has the mean and the
 variance of the exact posterior.
 
-All is counted in days that one page is held as it is. A page that has changed costs one a day, and
-so does a page of the language that nobody has found yet. A visit after t days gains what
+All is counted in days that one page is as it was at its visit. A page that has changed costs one
+a day, and so does a page of the language that nobody has found yet. A visit after t days gains what
 :func:`worth` says, and is due once that is its ``price``. With one price for all pages this is the
 best order for a budget: the condition of Lagrange, which Cho & Garcia-Molina 2003b ("Effective page
 refresh policies") and Azar et al. 2018 ("Tractable near-optimal policies for crawling") solve. A
@@ -110,18 +110,18 @@ def due(shape: float, days: float, finds: float, price: float) -> float:
     return high
 
 
-def next_price(price: float, held: int, now: float, at: float, visited: float) -> float:
-    """Return the price once one of ``held`` pages is visited, which was due ``at`` a time, in days.
+def next_price(price: float, pages: int, now: float, at: float, visited: float) -> float:
+    """Return the price once one of ``pages`` is visited, which was due ``at`` a time, in days.
 
     It rises as long as visits come too late, and falls while they come too early.
     """
     late = (now - at) / max(at - visited, SECOND_LOOK)
-    return price * exp(_STEP / held * min(1.0, max(-1.0, _LATE * late)))
+    return price * exp(_STEP / pages * min(1.0, max(-1.0, _LATE * late)))
 
 
 @dataclass(slots=True)
 class Known:
-    """What is known of a page that is held: the belief of its changes, new pages, and its visit.
+    """What is known of a visited page: the belief of its changes, new pages, and its visit.
 
     ``visited`` is when it was visited last, in days. ``shape`` is 0 as long as it was seen once:
     then what is ``usual`` of its kind counts, in events a day. ``new`` pages came by it in the
@@ -205,7 +205,7 @@ def first_price(budget: float) -> float:
 
 
 class Budget:
-    """Visits that may be made now: ``budget`` a day for each page that is held, on the mean.
+    """Visits that may be made now: ``budget`` a day for each page, on the mean.
 
     None is in stock at first, and later at most one and an hour's: neither a start nor a pause nor
     a clock that jumps lets many go at once. Times are in seconds, of a clock that doesn't go back;
@@ -223,21 +223,21 @@ class Budget:
         """The share that was spent of what there was to spend so far; None if that was nothing."""
         return self._spent / self._earned if self._earned else None
 
-    def may_spend(self, held: int, now: float) -> bool:
-        """Tell whether one of ``held`` pages may be visited now."""
+    def may_spend(self, pages: int, now: float) -> bool:
+        """Tell whether one of so many ``pages`` may be visited now."""
         if self._at is not None and now > self._at:
-            most = 1.0 + held * self._a_second * self._hour
-            earned = held * self._a_second * (now - self._at)
+            most = 1.0 + pages * self._a_second * self._hour
+            earned = pages * self._a_second * (now - self._at)
             self._stock = min(most, self._stock + earned)
             self._earned += earned
         self._at = now
-        return held > 0 and self._stock >= 1
+        return pages > 0 and self._stock >= 1
 
     def spend(self) -> None:
         """Count a visit."""
         self._stock -= 1
         self._spent += 1
 
-    def next(self, held: int, now: float) -> float | None:
-        """Return when one may be visited, by the stock of the last look; None if none is held."""
-        return now + max(0.0, 1 - self._stock) / (held * self._a_second) if held else None
+    def next(self, pages: int, now: float) -> float | None:
+        """Return when one may be visited, by the stock of the last look; None if there is none."""
+        return now + max(0.0, 1 - self._stock) / (pages * self._a_second) if pages else None

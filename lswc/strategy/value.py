@@ -1,4 +1,4 @@
-"""Value of a page: what it adds to the counts by which servers and cells are told apart.
+"""Value of a page: what it adds to the counts by which servers and cells are judged.
 
 Each is a multiple of 1/16384, so a sum of them is exact, in any order.
 """

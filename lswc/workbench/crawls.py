@@ -1,4 +1,4 @@
-"""Crawls of a folder: listed for the page's script, started, and told to stop."""
+"""Crawls of a folder: listed for the page's script, started and stopped."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Crawls:
         return self.folder / name
 
     def listed(self) -> list[dict[str, Any]]:
-        """Return what is told of each crawl."""
+        """Return what is shown of each crawl."""
         for process in self._started.values():
             process.poll()  # so that none is left that nobody waits for
         begun = [self._told(name) for name in self.names()]
@@ -67,7 +67,7 @@ class Crawls:
         return process is not None and process.poll() is None
 
     def _of_plan(self, name: str) -> dict[str, Any]:
-        """Return what is told of a crawl that hasn't begun."""
+        """Return what is shown of a crawl that hasn't begun."""
         language, wrong = "", ""
         try:
             file = crawl_file.read(plans.plan(self.folder, name).file)
@@ -117,7 +117,7 @@ class Crawls:
     def start(self, name: str) -> None:
         """Begin a crawl by its file, or go on with it as it was run last.
 
-        What told it to stop is taken back. Raises LswcError, also for what it says itself if it
+        The instruction to stop is taken back. Raises LswcError, also for what it says itself if it
         can't begin.
         """
         if name in plans.names(self.folder):

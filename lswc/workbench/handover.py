@@ -67,20 +67,20 @@ def _folders(watch: Watch) -> list[Path]:
 def shown(watch: Watch, _given: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the jobs of a crawl, and what they made. Raises LswcError."""
     folders = _folders(watch)
-    told = {name: watch.jobs.told(task) for name, task in tasks(folders).items()}
-    for one in told.values():
+    jobs = {name: watch.jobs.progress(task) for name, task in tasks(folders).items()}
+    for one in jobs.values():
         one["more"] = max(0, len(one["files"]) - MOST_FILES)
         one["files"] = list(islice(one["files"], MOST_FILES))
-    return {"jobs": told, "report": REPORT, "player": address_of(folders[0])}
+    return {"jobs": jobs, "report": REPORT, "player": address_of(folders[0])}
 
 
 def states(watch: Watch, _given: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the states of the jobs, for the page's script. Raises LswcError."""
     folders = _folders(watch)
-    told = {name: watch.jobs.told(task) for name, task in tasks(folders).items()}
+    jobs = {name: watch.jobs.progress(task) for name, task in tasks(folders).items()}
     kept = ("state", "seconds", "what", "share", "so_far")
     return {
-        "jobs": {name: {key: one[key] for key in kept} for name, one in told.items()},
+        "jobs": {name: {key: one[key] for key in kept} for name, one in jobs.items()},
         "player": address_of(folders[0]),
     }
 
@@ -109,7 +109,7 @@ def made(watch: Watch, path: str) -> Stored:
     """
     name, _, inside = path.partition("/")
     task = tasks(_folders(watch)).get(name)
-    files = [] if task is None else watch.jobs.told(task)["files"]
+    files = [] if task is None else watch.jobs.progress(task)["files"]
     if task is None or task.result is None or inside not in {one.path for one in files}:
         raise ConfigError("that isn't there, or not yet")
     place = task.result / inside if task.result.is_dir() else task.result

@@ -110,7 +110,7 @@ class Jobs:
                 _record(task, **{**found, "cancelled": True})
                 os.kill(process, signal.SIGINT)
 
-    def told(self, task: Task) -> dict[str, Any]:
+    def progress(self, task: Task) -> dict[str, Any]:
         """Return what is known of a job: state, progress, result, and why it failed."""
         found, files = _recorded(task), list(files_of(task.result))
         began = float(found.get("began", 0))

@@ -343,10 +343,10 @@ def shown(crawls: Crawls, given: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what is shown of a crawl that hasn't begun."""
     chosen = planned(crawls.folder, given.get("crawl", ""))
     text, hours = chosen.file.read_text("utf-8", "replace"), read(InFolder(chosen.folder)).hours
-    version, said = crawls.dry_runs.get(chosen.name, ("", ""))
+    version, printed = crawls.dry_runs.get(chosen.name, ("", ""))
     return {
         "title": chosen.name, "plan": chosen, "text": text, "hours": str(hours or ""),
-        "dry_run": said if version == chosen.version else "",
+        "dry_run": printed if version == chosen.version else "",
         "starts": crawls.is_starting(chosen.name),
     }  # fmt: skip
 

@@ -177,27 +177,27 @@ def because(found: OfSite, rule: Rule, heard: Heard) -> list[str]:
     totals = found.totals
     if totals.relevant:
         return []
-    said = []
+    lines = []
     if rule.block or rule.pause:
         why = f": {rule.why}" if rule.why else ""
-        said.append(f"An instruction {'blocks' if rule.block else 'pauses'} it{why}.")
+        lines.append(f"An instruction {'blocks' if rule.block else 'pauses'} it{why}.")
     if totals.pages:
-        said.append(f"None of its {numbered(totals.pages, 'page')} is in the crawl's language.")
-        return said
+        lines.append(f"None of its {numbered(totals.pages, 'page')} is in the crawl's language.")
+        return lines
     for server, reasons in list(heard.no_page.items())[:NAMED]:
         first = max(reasons, key=reasons.__getitem__)
-        said.append(f"{server} answered: {first}. {explained(first)}")
+        lines.append(f"{server} answered: {first}. {explained(first)}")
     if not heard.no_page:
         ended = [(o, n) for o, n in found.outcomes.items() if not _is_requisite(o)][:NAMED]
-        said += [f"{numbered(n, 'URL')}: {o}. {explained(o)}" for o, n in ended]
+        lines += [f"{numbered(n, 'URL')}: {o}. {explained(o)}" for o, n in ended]
     if totals.pending:
         family = (
             f" Hardly a site but {found.family} links to it: such sites get few requests."
             if found.family
             else ""
         )
-        said.append(f"{numbered(totals.pending, 'URL')} of it wait for their turn.{family}")
-    return said or ["No URL of it was asked for."]
+        lines.append(f"{numbered(totals.pending, 'URL')} of it wait for their turn.{family}")
+    return lines or ["No URL of it was asked for."]
 
 
 def politeness(folders: list[Path], rule: Rule, heard: Heard, now: float) -> list[tuple[str, str]]:
@@ -206,27 +206,27 @@ def politeness(folders: list[Path], rule: Rule, heard: Heard, now: float) -> lis
         settings = settings_of(folders[0]) if folders else {}
     except ArchiveError:
         settings = {}
-    said = []
+    lines = []
     if settings:
         obeyed = settings.get("robots") == "obey"
-        said.append(("robots.txt", "is obeyed" if obeyed else "isn't obeyed"))
+        lines.append(("robots.txt", "is obeyed" if obeyed else "isn't obeyed"))
         factor = settings.get("LSWC_DELAY_FACTOR")
-        said.append(("a server rests after each answer",
+        lines.append(("a server rests after each answer",
                      f"{settings.get('DOWNLOAD_DELAY')} s at least, and {factor} times as long as "
                      "it took to answer"))  # fmt: skip
-        said.append(("requests at a time", f"{settings.get('LSWC_MAX_PER_DOMAIN') or 'any'}"))
+        lines.append(("requests at a time", f"{settings.get('LSWC_MAX_PER_DOMAIN') or 'any'}"))
     if rule.delay is not None:
-        said.append(("by instruction it rests", f"{rule.delay:g} s at least"))
+        lines.append(("by instruction it rests", f"{rule.delay:g} s at least"))
     for server, delay in list(heard.delays.items())[:NAMED]:
-        said.append((f"Crawl-delay of {server}", f"{delay:g} s"))
+        lines.append((f"Crawl-delay of {server}", f"{delay:g} s"))
     for server, (times, until) in list(heard.rests.items())[:NAMED]:
         if until > now:
-            said.append((f"{server} rests until", f"{moment(until)} UTC: it was overloaded, "
+            lines.append((f"{server} rests until", f"{moment(until)} UTC: it was overloaded, "
                          f"{numbered(times, 'time')} in a row"))  # fmt: skip
-    said.append(("pages at most", _bound(rule.max_pages, settings.get("LSWC_MAX_DOMAIN_PAGES"))))
+    lines.append(("pages at most", _bound(rule.max_pages, settings.get("LSWC_MAX_DOMAIN_PAGES"))))
     most = rule.max_bytes or settings.get("LSWC_MAX_DOMAIN_BYTES")
-    said.append(("bytes at most", size(most) if most else "any number"))
-    return said
+    lines.append(("bytes at most", size(most) if most else "any number"))
+    return lines
 
 
 def _bound(instructed: float | None, setting: float | None) -> str:

@@ -52,8 +52,8 @@ def player() -> Path | None:
         )  # fmt: skip
         packed = next(Path(packs).glob("*.tgz"), None)
         if done.returncode or packed is None:
-            said = done.stderr.strip().splitlines()
-            raise StorageError(f"npm can't fetch {PACKAGE}: {said[-1] if said else 'no answer'}")
+            lines = done.stderr.strip().splitlines()
+            raise StorageError(f"npm can't fetch {PACKAGE}: {lines[-1] if lines else 'no answer'}")
         cache.mkdir(parents=True, exist_ok=True)
         with tarfile.open(packed) as archive:
             for name in FILES.values():
@@ -65,7 +65,7 @@ def player() -> Path | None:
 
 
 def no_player() -> ConfigError:
-    """Return what is said if nothing can show an archive."""
+    """Return what is shown if nothing can show an archive."""
     return ConfigError(
         "this needs npm, which fetches the player once (Debian: apt install npm); or pywb, in an "
         "environment of its own: pipx install pywb==2.10.0"

@@ -150,8 +150,8 @@ def page(crawls: Sequence[Path], shown: Pywb | Player, text: str) -> str:
         else numbered(len(found), "page")
     )
     name = ", ".join(map(str, crawls))
-    told = {"name": name, "all": shown.all, "text": text, "found": many}
-    head = _BEFORE.format(**{key: escape(value) for key, value in told.items()})
+    values = {"name": name, "all": shown.all, "text": text, "found": many}
+    head = _BEFORE.format(**{key: escape(value) for key, value in values.items()})
     return "".join((head, *rows, _AFTER))
 
 
@@ -224,8 +224,8 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         with suppress(OSError), create_connection(("127.0.0.1", port), 1.0):
             return
         time.sleep(0.1)
-    said = log.read_text("utf-8", "replace").splitlines()
-    raise StorageError(f"pywb doesn't answer: {said[-1] if said else 'it says nothing'}")
+    lines = log.read_text("utf-8", "replace").splitlines()
+    raise StorageError(f"pywb doesn't answer: {lines[-1] if lines else 'it says nothing'}")
 
 
 _OF_PLAYER = {

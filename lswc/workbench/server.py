@@ -381,7 +381,7 @@ def site(root: Any, guard: Guard) -> Any:
 def serve(
     crawl: StoredCrawl | Crawls, host: str, port: int, name: str, ready: Callable[[str], None]
 ) -> None:
-    """Serve a crawl's page, or that of a folder of crawls, until the process is told to end.
+    """Serve a crawl's page, or that of a folder of crawls, until a signal ends the process.
 
     Raises ConfigError.
 

@@ -67,7 +67,7 @@ def _page(written: str) -> int:
 
 
 def _instructed(crawl: StoredCrawl) -> dict[str, str]:
-    """Return what is said of whole domains that are kept back, by name."""
+    """Return by name which whole domains are kept back, in words."""
     try:
         rules = read(crawl.kept).rules
     except ControlError:

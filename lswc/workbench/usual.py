@@ -57,7 +57,7 @@ HARVEST: dict[str, tuple[Measured, ...]] = {
 def harvest(snapshot: Snapshot) -> str:
     """Say which harvest rate is usual after so many pages; "" where none was measured.
 
-    Nor is it told once little is left: then every crawl's rate falls.
+    Nor is it shown once little is left: then every crawl's rate falls.
     """
     measured = [
         one

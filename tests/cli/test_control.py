@@ -33,7 +33,7 @@ def said(*arguments: str) -> str:
 def test_what_is_said_is_kept_and_shown(tmp_path: Path) -> None:
     Frontier(tmp_path / "frontier.db", strategy("bfs"), IDENTITY).close()
     crawl = str(tmp_path)
-    assert "Nothing is said" in said(crawl)
+    assert "has no instructions" in said(crawl)
     assert "example.co.th: block = true" in said(
         crawl, "block", "http://example.co.th", "--why", "a mail"
     )

@@ -63,4 +63,4 @@ def test_one_is_found_by_its_code_or_either_name(asked: str, said: str) -> None:
     done = run([*SCRAPY, "languages", asked])
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
-    assert "told by" in done.stdout
+    assert "identified by" in done.stdout

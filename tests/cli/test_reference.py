@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 from lswc import settings
 from lswc.cli import program
 from lswc.cli.reference import commands_page, page
-from lswc.cli.setting_facts import sections, told
+from lswc.cli.setting_facts import explained, sections
 from lswc.errors import ConfigError
 from lswc.outcomes import Outcome
 
@@ -103,18 +103,18 @@ FOUR = {
 
 
 def test_what_is_told_of_a_setting() -> None:
-    first, _, meaning = told("lswc_contact").partition("\n\n")
+    first, _, meaning = explained("lswc_contact").partition("\n\n")
     assert first == "LSWC_CONTACT, default: empty"
     assert meaning.startswith("Who ")
-    assert told("lswc_on_") == f"  {'LSWC_ON_END':31}empty"
-    assert told("LSWC_READERS").startswith('LSWC_READERS, default: "cores"\n')
-    assert f'  {"LSWC_READERS":31}"cores"' in told("READERS").splitlines()
+    assert explained("lswc_on_") == f"  {'LSWC_ON_END':31}empty"
+    assert explained("LSWC_READERS").startswith('LSWC_READERS, default: "cores"\n')
+    assert f'  {"LSWC_READERS":31}"cores"' in explained("READERS").splitlines()
     with pytest.raises(
         ConfigError, match=r"x_y isn't a setting that lswc has or changes.*; `lswc settings` na"
     ):
-        told("x_y")
+        explained("x_y")
     with pytest.raises(ConfigError, match="do you mean LSWC_READERS"):
-        told("LSWC_READRES")
+        explained("LSWC_READRES")
 
 
 def test_an_option_is_shown_as_it_is_given() -> None:

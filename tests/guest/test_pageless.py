@@ -51,7 +51,7 @@ def test_servers_that_gave_a_page_or_no_answer_are_none(pageless: Pageless) -> N
     pageless.ended(visit("f.example", "status 503", 503, postponed=True, tries=1))
     pageless.ended(visit("g.example", "status 404", 404))
     pageless.ended(visit("g.example", Outcome.HTML, relevant=False))
-    assert pageless.told(9).servers == 0
+    assert pageless.without_page(9).servers == 0
 
 
 def test_each_is_told_with_its_reasons_the_most_promising_first(
@@ -66,19 +66,19 @@ def test_each_is_told_with_its_reasons_the_most_promising_first(
         pageless.ended(visit(*end))
     pageless.ended(visit("v.example", "status 503", 503, postponed=True, inherited=TARGET))
     pageless.ended(visit("u.example", Outcome.REDIRECT, 301, led_to="http://other.example/"))
-    for told in (pageless.told(9), Pageless(learned, ["th"]).told(9)):
-        names = [server.name for server in told.first]
+    for found in (pageless.without_page(9), Pageless(learned, ["th"]).without_page(9)):
+        names = [server.name for server in found.first]
         assert names == ["x.co.th", "v.example", "y.example", "w.example", "u.example", "z.example"]
-        assert told.first[1] == Server("v.example", {"status 503": 1}, linked=1)
-        assert told.first[0].in_tld
-        assert told.first[3].reasons == {"not HTML": 1, "status 404": 1}
-        assert told.servers == 6
-        assert told.reasons[Outcome.REDIRECT_ELSEWHERE] == told.reasons["robots.txt"] == 1
-    assert len(pageless.told(2).first) == 2
+        assert found.first[1] == Server("v.example", {"status 503": 1}, linked=1)
+        assert found.first[0].in_tld
+        assert found.first[3].reasons == {"not HTML": 1, "status 404": 1}
+        assert found.servers == 6
+        assert found.reasons[Outcome.REDIRECT_ELSEWHERE] == found.reasons["robots.txt"] == 1
+    assert len(pageless.without_page(2).first) == 2
 
 
 def test_what_another_worker_found_counts(pageless: Pageless, learned: Learned) -> None:
     learned.put("a.example", "no page", [{"not HTML": 2}, 0])
-    assert pageless.told(9).first == (Server("a.example", {"not HTML": 2}),)
+    assert pageless.without_page(9).first == (Server("a.example", {"not HTML": 2}),)
     pageless.ended(visit("a.example", Outcome.HTML, relevant=True))
-    assert pageless.told(9).servers == 0
+    assert pageless.without_page(9).servers == 0

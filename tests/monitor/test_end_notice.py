@@ -104,7 +104,7 @@ def test_a_web_address_is_told(status: int, said: str) -> None:
     assert heard == [("application/json", b'{"pages": 1}')]
 
 
-@pytest.mark.parametrize(("status", "count"), [(0, "told"), (3, "not told")])
+@pytest.mark.parametrize(("status", "count"), [(0, "sent"), (3, "failed")])
 def test_an_end_is_told_and_counted(tmp_path: Path, status: int, count: str) -> None:
     heard, counts = tmp_path / "heard", list[str]()
     closes: list[Callable[[str], Coroutine[None, None, None]]] = []
@@ -122,7 +122,7 @@ def test_an_end_is_told_and_counted(tmp_path: Path, status: int, count: str) -> 
     assert json.loads(heard.read_text("utf-8")) == {
         "reason": "shutdown", "exit_code": 0, "folder": "crawls/?",
     }  # fmt: skip
-    assert counts == [f"lswc/monitor/end {count}"]
+    assert counts == [f"lswc/monitor/end notice {count}"]
 
 
 @pytest.mark.slow

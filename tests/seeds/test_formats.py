@@ -226,7 +226,7 @@ def test_servers_of_common_crawls_index_by_pages_in_the_language(tmp_path: Path)
         Candidate("http://e.la/", language="lo"),
         Candidate("https://a.com/x", language="th", weight=2),
     ]
-    assert passed == {"another language": 1, "status 404": 1, "no language told": 1}
+    assert passed == {"another language": 1, "status 404": 1, "language unknown": 1}
 
 
 def test_any_parquet_with_urls(tmp_path: Path) -> None:

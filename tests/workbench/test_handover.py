@@ -52,7 +52,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
 
 def until(jobs: Jobs, task: Task, state: str) -> dict[str, Any]:
     end = monotonic() + BRAKE
-    while (told := jobs.told(task))["state"] != state and monotonic() < end:
+    while (told := jobs.progress(task))["state"] != state and monotonic() < end:
         sleep(0.01)
     assert told["state"] == state
     return told
@@ -62,14 +62,14 @@ def test_a_job_says_how_far_it_is_and_ends_with_its_result(
     task: Task, runs: Callable[[str], None]
 ) -> None:
     jobs = Jobs()
-    assert jobs.told(task)["state"] == NEVER
+    assert jobs.progress(task)["state"] == NEVER
     runs("echo 12:00:00 index, 40% done; echo 123 > .partial-th.wacz; touch said; "
          "while [ ! -e go ]; do sleep .05; done; mv .partial-th.wacz th.wacz")  # fmt: skip
     jobs.start(task)
     while not (task.place.parent / "said").exists():
         sleep(0.01)
     for seen_by in (jobs, Jobs()):  # another workbench sees it too
-        told = seen_by.told(task)
+        told = seen_by.progress(task)
         assert (told["state"], told["what"], told["share"]) == (RUNS, "index", 0.4)
         assert (told["so_far"], told["files"]) == (4, [])
         with pytest.raises(ConfigError, match="runs already"):
@@ -77,14 +77,14 @@ def test_a_job_says_how_far_it_is_and_ends_with_its_result(
     (task.place.parent / "go").touch()
     told = until(jobs, task, DONE)
     assert [(one.path, one.size) for one in told["files"]] == [("th.wacz", 4)]
-    assert Jobs().told(task)["state"] == DONE
+    assert Jobs().progress(task)["state"] == DONE
     os.utime(task.place.parent / "th.wacz", (1e9, 1e9))
     runs("echo lswc wacz: error: No space left on device >&2; exit 1")
     jobs.start(task)
     told = until(jobs, task, FAILED)
     assert told["why"] == "lswc wacz: error: No space left on device"
     assert [one.path for one in told["files"]] == ["th.wacz"], "the earlier one stays"
-    assert Jobs().told(task)["state"] == FAILED
+    assert Jobs().progress(task)["state"] == FAILED
 
 
 def test_a_job_is_cancelled_by_any_workbench_and_ended_if_it_does_not_listen(
@@ -96,7 +96,7 @@ def test_a_job_is_cancelled_by_any_workbench_and_ended_if_it_does_not_listen(
     while not (task.place.parent / "said").exists():
         sleep(0.01)
     Jobs().cancel(task)
-    assert jobs.told(task)["state"] == RUNS
+    assert jobs.progress(task)["state"] == RUNS
     Jobs().cancel(task)
     until(jobs, task, CANCELLED)
     with pytest.raises(ConfigError, match="ended already"):

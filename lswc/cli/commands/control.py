@@ -33,11 +33,11 @@ www.example.co.th/~somchai/ for URLs that begin so."""
 
 
 VERBS = ("block", "unblock", "pause", "unpause", "stop", "unstop", "set", "unset")
-"""What can be said to a crawl."""
+"""What a crawl can be instructed to do."""
 
 
 class Command(UserCommand):
-    """Says something to a crawl, which does it within seconds; or shows what is said."""
+    """Instructs a crawl, which obeys within seconds; or shows its instructions."""
 
     usage = "<crawl folder> | redis://... [--key NAME] [block PLACE --why TEXT | ...]"
     summary = "Block, pause and limit sites, also while the crawl runs; show what is in force"
@@ -63,8 +63,8 @@ class Command(UserCommand):
         with suppress(KeyError, OSError):  # nobody's name
             opts.by = getuser()
         change(where, key, value, place, why=opts.why, by=getattr(opts, "by", ""))
-        said = "taken back" if value is None else f"= {_written(value)}"
-        print(f"{place or 'the whole crawl'}: {key} {said}; a running crawl obeys within seconds")
+        what = "taken back" if value is None else f"= {_written(value)}"
+        print(f"{place or 'the whole crawl'}: {key} {what}; a running crawl obeys within seconds")
 
     def _where(self, name: str, key: str) -> Instructions:
         from lswc.monitor.stored import stored
@@ -105,10 +105,10 @@ def _show(where: Instructions) -> None:
     from lswc.guest.control import ControlError, history, read
 
     console = terminal(200)
-    told = history(where)
-    if told:
+    changes = history(where)
+    if changes:
         heads = ("when", "by", "place", "what", "why")
-        console.print(table("history", heads, [_row(change) for change in told]))
+        console.print(table("history", heads, [_row(change) for change in changes]))
     try:
         control = read(where)
     except ControlError as error:
@@ -119,7 +119,7 @@ def _show(where: Instructions) -> None:
     if rows:
         console.print(table("in force", ("place", "what", "", "why"), rows))
     else:
-        print("Nothing is said to this crawl.")
+        print("This crawl has no instructions.")
 
 
 def _row(change: Change) -> tuple[object, ...]:

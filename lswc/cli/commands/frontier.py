@@ -44,7 +44,7 @@ class Command(UserCommand):
             say("frontier", 0, 0)
             crawl = stored(places, opts.key, self.project_settings)
             found = crawl.counted(opts.top)
-            workers = [worker for told in crawl.reported() for worker in told.workers]
+            workers = [worker for snapshot in crawl.reported() for worker in snapshot.workers]
             snapshot = replace(found, workers=tuple(workers))
         console = terminal()
         for part in shown(snapshot):

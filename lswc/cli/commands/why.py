@@ -67,8 +67,8 @@ class Command(UserCommand):
         if known.revisited is not None:
             print(_of_visits(known.revisited))
         if Outcome.EXCLUDED in found.conclusion:
-            said = Control() if crawl is None else read(crawl.kept)
-            print(pattern_against(canonical, folders, said) or "No pattern matches it any more.")
+            control = Control() if crawl is None else read(crawl.kept)
+            print(pattern_against(canonical, folders, control) or "No pattern matches it any more.")
         for gap in () if crawl is None else crawl.gaps_of(url):
             print(f"{gap}.")
 

@@ -71,8 +71,8 @@ def _show(members: Members) -> None:
         for one in members.all()
     ]  # fmt: skip
     terminal(200).print(table(f"workers of {members.name}", heads, rows))
-    for said in members.remarks():
-        print(f"{said}.")
+    for remark in members.remarks():
+        print(f"{remark}.")
 
 
 def _removed(member: Member) -> None:

@@ -162,7 +162,7 @@ class PageRequest(http.Request):
         super().connectionLost(reason)
 
     def _asked(self) -> tuple[str | None, str]:
-        """Return the server asked for, None if it can't be told, and path plus query."""
+        """Return the server asked for, None if it isn't known, and path plus query."""
         hosts = self.requestHeaders.getRawHeaders("host", [])
         target = self.uri.decode("latin-1")
         if not target.startswith("/"):  # the absolute form counts before Host (RFC 9112 §3.2.2)

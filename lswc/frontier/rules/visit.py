@@ -56,7 +56,7 @@ class Offer(NamedTuple):
     """A URL offered to the frontier.
 
     ``code`` holds the frozen facts of its link (``lswc.strategy.encode``), or is SEED or REQUISITE.
-    ``inherited`` is the language that the page takes if its own can't be told.
+    ``inherited`` is the language that the page takes if its own isn't known.
     ``unit`` names what the strategy counts by: the server or the directory.
     """
 
@@ -281,12 +281,12 @@ class Record:
 
     ``id`` is the page's number in the frontier, ``kind`` what it is written in: ``html``, or a
     document's (``lswc.safety.content_types``). ``language`` is the identified one, None if it
-    can't be told; ``variant`` the way it is written, such as ``zh-Hant``, "" if that can't be
-    told or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in which
-    language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language, None
-    of a document whose language can't be told, and that is archived for the ``reason`` "linked by a
+    isn't known; ``variant`` the way it is written, such as ``zh-Hant``, "" if that isn't
+    known or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in
+    which language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language,
+    None of a document whose language isn't known, and that is archived for the ``reason`` "linked by a
     relevant page";
-    ``guessed`` that it can't be told, and that the page counts for the strategy as its referrer
+    ``guessed`` that it isn't known, and that the page counts for the strategy as its referrer
     does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
     ``tier`` the one it was fetched in, or ``expected`` how probable it was, when it was fetched,
     that it is relevant: None for an order that isn't learned. ``server_status`` is that of its

@@ -114,8 +114,8 @@ def standing(folders: Sequence[Path]) -> Standing:
     try:
         crawl = StoredInFolders(folders, InFolder(folders[0]))
         counted, gaps = crawl.counted(1), crawl.gaps()
-        if told := crawl.reported():
-            reported = summed(told)
+        if snapshots := crawl.reported():
+            reported = summed(snapshots)
             without = reported.without_page
     except LswcError as error:
         gaps = [f"what is pending isn't known: {error}"]
@@ -207,13 +207,13 @@ def _state(stands: Standing, ledger: Ledger) -> str:
     """Say from when until when it was collected, and whether the crawl has ended."""
     first, last = _day(ledger.began), _day(ledger.ended)
     days = f"Collected on {first}." if first == last else f"Collected from {first} to {last}."
-    told = stands.reported
-    if told is None:
+    reported = stands.reported
+    if reported is None:
         return days
-    if told.is_live:
-        when = f"{_time(told.time):%-d %B %Y, %H:%M} UTC"
+    if reported.is_live:
+        when = f"{_time(reported.time):%-d %B %Y, %H:%M} UTC"
         return f"{days} The crawl was still running at its last report, {when}."
-    return f"{days} The crawl has stopped: {told.reason}." if told.reason else days
+    return f"{days} The crawl has stopped: {reported.reason}." if reported.reason else days
 
 
 def _tiles(ledger: Ledger, stands: Standing, name: str, wanted: int) -> tuple[Tile, ...]:

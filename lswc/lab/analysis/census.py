@@ -83,7 +83,7 @@ def languages(collection: Collection) -> Section:
     tables += _counted_by("kind", "Pages by kind", collection)
     tables += _counted_by("source", "Pages by what named them", collection)
     if not has_tld:
-        lacks = "The data has no column tld, so nothing can be said of domains."
+        lacks = "The data has no column tld, so nothing can be finding of domains."
         return Section("languages", "Languages and domains", purpose, (lacks,), tuple(tables))
     counts = _by_kind(collection, found)
     title = "Pages by top-level domain and kind of language"
@@ -221,8 +221,8 @@ def outcomes(collection: Collection) -> Section:
     )
     section = ("outcomes", "What became of the URLs", purpose)
     if collection.trace is None:
-        said = "Not in this report: a crawl's records are of pages alone. Make a trace of it."
-        return Section(*section, (said,))
+        finding = "Not in this report: a crawl's records are of pages alone. Make a trace of it."
+        return Section(*section, (finding,))
     name = collection.language
     kinds = {
         "relevant": f"{name} pages",
@@ -242,7 +242,8 @@ def outcomes(collection: Collection) -> Section:
     )
     total = sum(found.values())
     rows = [
-        (said, found.get(kind, 0), share(found.get(kind, 0), total)) for kind, said in kinds.items()
+        (finding, found.get(kind, 0), share(found.get(kind, 0), total))
+        for kind, finding in kinds.items()
     ]
     rows.append(("total", total, share(total, total)))
     heads = ("URLs", "number", "share of URLs")
@@ -335,5 +336,5 @@ def encodings(collection: Collection) -> Section:
     number = sum(row[1] for row in found)
     title = f"{sites[0]:,} of {number:,} {collection.language} sites are in {names[0]}"
     figure = figures.stacked(names, {"sites": sites}, title, "sites") if len(found) > 1 else None
-    said = "A site with pages in several encodings counts once for each."
-    return Section(*section, (said,), tuple(tables), figure)
+    finding = "A site with pages in several encodings counts once for each."
+    return Section(*section, (finding,), tuple(tables), figure)

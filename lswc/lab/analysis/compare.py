@@ -77,10 +77,10 @@ def side_by_side(experiment: Collection, control: Collection) -> Section:
         shares,
         f"Share of pages per language (n = {all_ours:,} and {all_theirs:,})",
     )
-    said = (f"Control: {control.name}, {all_theirs:,} pages. "
+    finding = (f"Control: {control.name}, {all_theirs:,} pages. "
             f"Experiment: {experiment.name}, {all_ours:,} pages.",)  # fmt: skip
     table = Table("side_by_side", name, heads, rows, shown=15)
-    return Section("side_by_side", "Two crawls side by side", purpose, said, (table,), figure)
+    return Section("side_by_side", "Two crawls side by side", purpose, finding, (table,), figure)
 
 
 def in_common(reference: Collection, other: Collection) -> NDArray[np.int64]:

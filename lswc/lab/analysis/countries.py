@@ -170,7 +170,7 @@ def section(collection: Collection, locate: Locate | None, addresses: Mapping[st
         (*place, count, len(sites[place]), pages[place], share(count, len(servers)))
         for place, count in sorted(number.items(), key=lambda item: (-item[1], item[0]))
     ]
-    heads = ("country", "told by", "servers", "sites", "relevant pages", "share of servers")
+    heads = ("country", "found by", "servers", "sites", "relevant pages", "share of servers")
     table = Table("countries", "Servers with relevant pages by country", heads, rows, shown=15)
     top = rows[:12]
     by = "country of their address" if locate else "domain"
@@ -198,18 +198,18 @@ def _place(server: _Server, locate: Locate | None, addresses: Mapping[str, str])
     if country:
         return country, "address"
     country = country_of_tld(server.tld)
-    return (country, "domain") if country else (f".{server.tld or '?'}", "not told")
+    return (country, "domain") if country else (f".{server.tld or '?'}", "unknown")
 
 
 def _said(locate: Locate | None, number: Counter[tuple[str, str]]) -> str:
-    told = Counter[str]()
+    by_how = Counter[str]()
     for (_, how), servers in number.items():
-        told[how] += servers
+        by_how[how] += servers
     if locate is None:
         start = "No IP database was given, so top-level domains alone tell the country"
     else:
-        start = f"The IP database placed {told['address']:,} servers; domains tell the others"
+        start = f"The IP database placed {by_how['address']:,} servers; domains tell the others"
     return (
-        f"{start}: {told['domain']:,} servers are under a country's domain, "
-        f"{told['not told']:,} under one that stands for no country."
+        f"{start}: {by_how['domain']:,} servers are under a country's domain, "
+        f"{by_how['unknown']:,} under one that stands for no country."
     )

@@ -37,12 +37,12 @@ def by_words(
     """
     found = size.estimate(pairs, extremes if len(pairs) > 2 * extremes else 0)
     recall = size.corrected_recall(relevant, found.mean, *quality)
-    said = (
+    finding = (
         f"The crawl has {relevant:,} relevant pages: a recall of {recall:.2%}, if the "
         f"identifier's precision is {quality[0]:.1%} and its accuracy {quality[1]:.1%}."
     )
     title = f"Size of the {language} web, by pairs of words"
-    findings = [said]
+    findings = [finding]
     if impossible := sum(pair.impossible for pair in pairs):
         findings.append(
             f"{impossible} pairs have more documents with both words than with one of them, as "
@@ -57,12 +57,12 @@ def by_own_text(pairs: Sequence[Pair], documents: int) -> Section:
     Raises AnalysisError if too few pairs occur together.
     """
     found = size.estimate(pairs, 2 if len(pairs) > 4 else 0)
-    said = (
+    finding = (
         f"The counts are from the crawl's own {documents:,} documents, so this measures the "
         f"method: it finds {found.mean / documents:.2f} times what is there."
     )
     title = "Size of the crawl, by pairs of words in its text"
-    return _by_pairs(("size_by_own_text", title), "word_pairs_of_text", pairs, found, [said])
+    return _by_pairs(("size_by_own_text", title), "word_pairs_of_text", pairs, found, [finding])
 
 
 def _by_pairs(
@@ -103,14 +103,14 @@ def by_crawls(language: str, first: int, second: int, both: int) -> Section:
         rows.append((method, _finite(found.size), _finite(found.low), _finite(found.high), has))
     heads = ("method", "size", "95 % low", "95 % high", "share this crawl has")
     title = f"Size of the {language} web, by two crawls"
-    said = (
+    finding = (
         f"{numbered(first, 'relevant page')} in the first crawl, {second:,} in the second, "
         f"{both:,} in both.",
         "Two crawls from the same seeds find the same well-linked pages, so they are not "
         "independent: take this as a lower limit.",
     )
     table = Table("size_by_crawls", title, heads, rows)
-    return Section("size_by_crawls", title, _PURPOSE, said, (table,))
+    return Section("size_by_crawls", title, _PURPOSE, finding, (table,))
 
 
 def _finite(value: float) -> int | None:

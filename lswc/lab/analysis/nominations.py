@@ -128,7 +128,7 @@ class _Site:
             f"address that names {name}": self.names_language,
             f"mostly in {name}": self.surely > MOSTLY,
         }
-        return [said for said, holds in found.items() if holds]
+        return [kind for kind, holds in found.items() if holds]
 
 
 def section(collection: Collection, locate: Locate | None, addresses: Mapping[str, str]) -> Section:

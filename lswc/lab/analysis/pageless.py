@@ -21,16 +21,16 @@ _HEADS = ("server", "why", "URLs", "linked by relevant pages", "in the language'
 
 def section(folders: Sequence[Path]) -> Section:
     """Return the section of a crawl in these folders, as far as they have a summary."""
-    told: dict[str, dict[str, Any]] = {}
+    servers: dict[str, dict[str, Any]] = {}
     number = 0
     for folder in folders:
         without = _read(folder)
         number = max(number, without.get("servers", 0))
-        told |= {server["name"]: server for server in without.get("first", ())}
+        servers |= {server["name"]: server for server in without.get("first", ())}
     head = ("pageless", "Servers that answered and gave no page", _PURPOSE)
     if not folders:
         return Section(*head, ("Only a crawl's folder says which.",))
-    if not told:
+    if not servers:
         return Section(*head, ("There are none.",))
     rows = [
         (
@@ -40,10 +40,10 @@ def section(folders: Sequence[Path]) -> Section:
             server["linked"],
             "yes" if server["in_tld"] else "",
         )
-        for server in told.values()
+        for server in servers.values()
     ]
-    said = f"{number:,} servers; the {len(rows):,} most promising are below."
-    return Section(*head, (said,), (Table("pageless", head[1], _HEADS, rows),))
+    finding = f"{number:,} servers; the {len(rows):,} most promising are below."
+    return Section(*head, (finding,), (Table("pageless", head[1], _HEADS, rows),))
 
 
 def _read(folder: Path) -> dict[str, Any]:

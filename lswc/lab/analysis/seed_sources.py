@@ -85,14 +85,14 @@ def section(crawls: Sequence[Path]) -> Section:
         return Section(*head, (_NOT.format("no page was fetched"),))
     table = Table("seed_sources", "Pages by the source of the seed", _HEADS, rows, shown=_SHOWN)
     first, _, _, good, *_ = rows[0]
-    said = f"Of {numbered(total, 'relevant page')} {good:,} came from seeds of: {first}."
+    finding = f"Of {numbered(total, 'relevant page')} {good:,} came from seeds of: {first}."
     names = [figures.label(row[0]) for row in rows[:_SHOWN]]
     parts = {
         "relevant": [float(row[3]) for row in rows[:_SHOWN]],
         "others": [float(row[2] - row[3]) for row in rows[:_SHOWN]],
     }
     title = f"{numbered(len(rows), 'source')} of seeds, and the pages that came from them"
-    return Section(*head, (said,), (table,), figures.stacked(names, parts, title, "pages"))
+    return Section(*head, (finding,), (table,), figures.stacked(names, parts, title, "pages"))
 
 
 def _sources(crawl: Path) -> dict[str, str]:

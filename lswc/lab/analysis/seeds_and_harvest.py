@@ -35,13 +35,13 @@ def seeds(collection: Collection) -> Section:
     pages = collection.rows("SELECT count(*) FROM urls SEMI JOIN chosen USING (id) WHERE page")
     collection.db.unregister("chosen")
     number = len(collection.trace.seeds)
-    said = (
+    finding = (
         f"{numbered(number, 'seed')}, {pages[0][0]:,} of them pages; the others count as unknown."
     )
     table = by_tld(collection, found, "seeds_by_tld", "Seeds by top-level domain and language")
     title = f"{numbered(number, 'seed')} by top-level domain and language"
     figure = domains_figure(collection, found, "seeds", title) if len(found) > 1 else None
-    return Section(*section, (said,), (table,), figure)
+    return Section(*section, (finding,), (table,), figure)
 
 
 def harvest(collection: Collection) -> Section:
@@ -71,10 +71,10 @@ def harvest(collection: Collection) -> Section:
         shown=12,
     )
     pages, good, passed = rows[-1]
-    said = (
+    finding = (
         f"{good:,} of {pages:,} pages in {passed / _HOUR:,.1f} hours are in {collection.language}."
     )
     title = f"Of {pages:,} pages so far, {good / pages:.0%} are in {collection.language}"
     rates = [row[2] for row in table.rows]
     figure = figures.over_pages([row[0] for row in rows], rates, title) if len(rows) > 1 else None
-    return Section(*section, (said,), (table,), figure)
+    return Section(*section, (finding,), (table,), figure)

@@ -1,4 +1,4 @@
-"""``lswc identify``: language and encoding of pages, and how well that is told."""
+"""``lswc identify``: language and encoding of pages, and how good that is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from lswc.lab.methods.evaluation import Score, Told
+    from lswc.lab.methods.evaluation import Judged, Score
     from lswc.lab.methods.page_sources import Source
     from lswc.language import Identifier
     from lswc.language.document import Document
@@ -158,7 +158,7 @@ class Command(UserCommand):
 _HEADS = (
     "page", "language", "variant", "encoding", "confidence", "how", "relevance", "links", "anchors",
 )  # fmt: skip
-"""What is told of a page; ``anchors`` are links whose text is in the target language."""
+"""What is shown of a page; ``anchors`` are links whose text is in the target language."""
 
 
 def _in_table(row: dict[str, Any]) -> list[object]:
@@ -175,7 +175,7 @@ def _tables(file: str, scores: list[tuple[tuple[str, str], Score]]) -> Iterator[
     """Yield title, heads and rows of what is measured, by the names of method and target."""
     yield file, _MEASURES, [(*name, *_measured(score)) for name, score in scores]
     # Tamura 2007 Tables 2 and 3, Somboonviwat 2006 Table 2, Mon 2010 Table 2.
-    heads = ("method", "target", "page", "told target", "told another")
+    heads = ("method", "target", "page", "named target", "named another")
     met = [(name, score) for name, score in scores if score.right + score.wrong + score.missed]
     fourfold = [
         (*name, page, *numbers)
@@ -185,7 +185,7 @@ def _tables(file: str, scores: list[tuple[tuple[str, str], Score]]) -> Iterator[
             ("is another", (score.wrong, score.rejected)),
         )
     ]
-    yield "pages by what they are and what was told", heads, fourfold
+    yield "pages by what they are and what was named", heads, fourfold
     heads = ("method", "target", "true", "answer", "pages")
     confusions = [
         (*name, true, answer, number)
@@ -207,31 +207,31 @@ def _trust(scores: list[tuple[tuple[str, str], Score]]) -> Iterator[_Table]:
     from lswc.lab.methods.evaluation import calibration_error
 
     kinds = [
-        (*name, *_told(kind, told))
+        (*name, *_row(kind, judged))
         for name, score in scores
-        for kind, told in sorted(score.kinds.items())
+        for kind, judged in sorted(score.kinds.items())
     ]
     tenths = [
-        (*name, *_told(f"{told.confidence / told.pages:.2f}", told))
+        (*name, *_row(f"{judged.confidence / judged.pages:.2f}", judged))
         for name, score in scores
-        for _, told in sorted(score.tenths.items())
+        for _, judged in sorted(score.tenths.items())
     ]
     errors = [
-        (*name, kind, sum(told.pages for told in of_kind.values()), f"{error:.3f}")
+        (*name, kind, sum(judged.pages for judged in of_kind.values()), f"{error:.3f}")
         for name, score in scores
         for kind, of_kind in sorted(score.tenths_of.items())
         for error in (calibration_error(of_kind),)
     ]
     heads = ("method", "target", "kind", "pages", "right", "share")
-    yield "pages of each kind, told right whatever their language", heads, kinds
+    yield "pages of each kind, right whatever their language", heads, kinds
     heads = ("method", "target", "mean confidence", "pages", "right", "share")
     yield "how far confidence can be trusted", heads, tenths
     title = "how far confidence is from the share that is right, by kind of page"
     yield title, ("method", "target", "kind", "pages", "error"), errors
 
 
-def _told(name: str, told: Told) -> tuple[str, int, int, str]:
-    return name, told.pages, told.right, f"{told.right / told.pages:.2%}"
+def _row(name: str, judged: Judged) -> tuple[str, int, int, str]:
+    return name, judged.pages, judged.right, f"{judged.right / judged.pages:.2%}"
 
 
 def _number(name: str, value: str) -> float:

@@ -43,13 +43,13 @@ class Command(UserCommand):
             for what, score in (("pages", learned.pages), ("short texts", learned.short)):
                 if score.precision is not None and score.precision < GOOD:
                     print(
-                        f"{learned.code} isn't told well enough: of {what} that are taken for it "
+                        f"{learned.code} isn't known well enough: of {what} that are taken for it "
                         f"{_share(score.precision)} are in it, where {GOOD:.0%} are wanted"
                     )
             if learned.asked:
                 print(
                     f"{learned.code} was measured on no text of {', '.join(learned.asked)}: "
-                    "only on what their tables make, which is told better than what people "
+                    "only on what their tables make, which is identified better than what people "
                     "write. With some of their text, in texts/<code>.utf-8.txt, less of it is taken"
                 )
             if learned.taken:

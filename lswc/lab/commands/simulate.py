@@ -122,13 +122,13 @@ def _simulate(folder: Path, names: Sequence[str], out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     with working(len(strategies)) as say:
 
-        def told(number: int, pages: int) -> None:
+        def show(number: int, pages: int) -> None:
             if pages:
                 say(strategies[number].name, pages, trace.pages)
 
         say("compiling", 0, 0)
         with writing(out):  # what is known, as soon as it is: a run may take hours
-            outcomes = simulate(trace, strategies, told, lambda known: save(known, trace, out))
+            outcomes = simulate(trace, strategies, show, lambda known: save(known, trace, out))
             say("drawing", 0, 0)
             save(outcomes, trace, out)
             with whole_folder(out) as beside:
@@ -145,10 +145,10 @@ def _simulate_hours(opts: argparse.Namespace, names: Sequence[str], pace: Pace) 
     with writing(opts.out):
         save(outcomes, opts.trace, opts.out)
         plots.draw_hours(outcomes, opts.out)
-    told = [f"{share:.0%}" for share in SHARES]
-    heads = ["strategy", *(f"hours to {share}" for share in told), "to the end",
-             *(f"pages to {share}" for share in told), "requests",
-             f"times no rest, to {told[1]}"]  # fmt: skip
+    shares = [f"{share:.0%}" for share in SHARES]
+    heads = ["strategy", *(f"hours to {share}" for share in shares), "to the end",
+             *(f"pages to {share}" for share in shares), "requests",
+             f"times no rest, to {shares[1]}"]  # fmt: skip
     rows = [
         (
             o.result.strategy,
@@ -185,7 +185,7 @@ def _simulate_revisits(
     with writing(out), whole_folder(out) as beside:
         save(outcomes, beside)
         plots.draw_revisits(outcomes, beside)
-    heads = ["requests a page and day", "policy", "held as they are", "new pages", "found",
+    heads = ["requests a page and day", "policy", "as at their latest visit", "new pages", "found",
              "within a day", "median wait, days", "requests"]  # fmt: skip
     rows = [
         (

@@ -65,10 +65,10 @@ def prepare(folder: Path, seed: int = SEED, seconds_a_day: float = SECONDS_A_DAY
 
     ``seed`` is that of its changes. Raises LswcError if it can't be written.
     """
-    said = {
+    changes = {
         "changed_by": "changing", "seed": seed, "seconds_a_day": seconds_a_day, "began": time(),
     }  # fmt: skip
-    return generate.prepare(folder, generate.SEED, {CHANGES: json.dumps(said)})
+    return generate.prepare(folder, generate.SEED, {CHANGES: json.dumps(changes)})
 
 
 class Events:
@@ -156,8 +156,8 @@ class ChangingDemo:
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time) -> None:
-        said = json.loads((folder / CHANGES).read_bytes())
-        self._seed, self.began = int(said["seed"]), float(said["began"])
+        changes = json.loads((folder / CHANGES).read_bytes())
+        self._seed, self.began = int(changes["seed"]), float(changes["began"])
         self._day, self._clock = seconds_a_day(folder), clock
         self._files = FolderWeb(folder)
         self._noise = Random(self._seed)

@@ -122,8 +122,8 @@ def _further(site: DemoSite, dress: dict[str, bytes], random: Random) -> dict[st
     """Return the files of a host that are no HTML pages, by name."""
     found, language = sitemaps_and_feeds.files(site), site.host.languages[0]
     if "document" in site.host.features:
-        said = text(language, random) * 12
-        lines = [said[start : start + LINE] for start in range(0, len(said), LINE)]
+        words = text(language, random) * 12
+        lines = [words[start : start + LINE] for start in range(0, len(words), LINE)]
         found[DOCUMENT[1:]] = pdf(lines[:LINES], dress["demo.ttf"])
     if "shell" in site.host.features:
         found["app.js"] = script(text(language, random) for _ in range(5))

@@ -120,8 +120,8 @@ def read_table() -> list[Host]:
 
 
 def _host(name: str, languages: str, pages: str, encoding: str, *features: str) -> Host:
-    said = [word.partition("=")[2] for word in features if word.startswith("declares=")]
-    declares = None if "undeclared" in features else (said or [charset(encoding)])[0]
+    declared = [word.partition("=")[2] for word in features if word.startswith("declares=")]
+    declares = None if "undeclared" in features else (declared or [charset(encoding)])[0]
     return Host(
         name, tuple(languages.split(",")), int(pages), encoding, frozenset(features), declares
     )

@@ -14,7 +14,7 @@ _SIZE, _LEADING, _LEFT, _TOP = 12, 18, 60, 780  # points
 def pdf(lines: Sequence[str], font: bytes) -> bytes:
     """Return a PDF (ISO 32000-1) of lines of text; ``font`` is a TrueType font.
 
-    Each character is its code in UTF-16, so the text can be told whatever the font shows.
+    Each character is its code in UTF-16, so the text is known whatever the font shows.
     """
     letters = sorted(set("".join(lines)))
     text = "T* ".join(f"<{line.encode('utf-16-be').hex()}> Tj " for line in lines)

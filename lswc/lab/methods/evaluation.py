@@ -32,7 +32,7 @@ class EvaluationError(ConfigError):
 
 
 class Labelled(NamedTuple):
-    """A page and its true language, "und" if none can be told from it.
+    """A page and its true language, "und" if it shows none.
 
     ``text`` is what an anchor text would be, ``kind`` the sort of page, "" if the label says none.
     """
@@ -46,8 +46,8 @@ class Labelled(NamedTuple):
 
 
 @dataclass
-class Told:
-    """How many of some pages were told right, whatever their language."""
+class Judged:
+    """Of how many pages the language was right, whatever their language."""
 
     pages: int = 0
     right: int = 0
@@ -65,7 +65,7 @@ class Score:
     """What became of the pages, with the target as the positive class.
 
     ``confusions`` counts (true language, answer) where they differ and one is the target.
-    ``seconds`` is the time for all ``pages``. ``kinds`` says how many pages of each kind were told
+    ``seconds`` is the time for all ``pages``. ``kinds`` says how many pages of each kind were
     right, ``tenths`` how many at each tenth of confidence: those at 0.9 or more are in 9. Answers
     "unknown" are in none. ``tenths_of`` are those of each kind.
     """
@@ -76,9 +76,9 @@ class Score:
     pages: int = 0
     seconds: float = 0.0
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
-    kinds: dict[str, Told] = field(default_factory=lambda: defaultdict(Told))
-    tenths: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
-    tenths_of: dict[str, dict[int, Told]] = field(default_factory=lambda: defaultdict(dict))
+    kinds: dict[str, Judged] = field(default_factory=lambda: defaultdict(Judged))
+    tenths: dict[int, Judged] = field(default_factory=lambda: defaultdict(Judged))
+    tenths_of: dict[str, dict[int, Judged]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
     def precision(self) -> float | None:
@@ -107,13 +107,13 @@ class Score:
         return 2 * self.right / total if total else None
 
 
-def calibration_error(tenths: dict[int, Told]) -> float:
+def calibration_error(tenths: dict[int, Judged]) -> float:
     """Return how far confidence is from the share that is right, 0 to 1, the mean of all pages.
 
     The expected calibration error over tenths (Naeini, Cooper & Hauskrecht 2015, §3).
     """
-    pages = sum(told.pages for told in tenths.values())
-    return sum(abs(told.confidence - told.right) for told in tenths.values()) / pages
+    pages = sum(one.pages for one in tenths.values())
+    return sum(abs(one.confidence - one.right) for one in tenths.values()) / pages
 
 
 def load(file: Path) -> tuple[list[Labelled], list[str]]:
@@ -207,4 +207,4 @@ def _count(score: Score, page: Labelled, found: Identification) -> None:
     if found.language is not None:
         tenth = min(9, int(found.confidence * 10))
         score.tenths[tenth].add(is_right, found.confidence)
-        score.tenths_of[page.kind].setdefault(tenth, Told()).add(is_right, found.confidence)
+        score.tenths_of[page.kind].setdefault(tenth, Judged()).add(is_right, found.confidence)

@@ -22,7 +22,7 @@ from lswc.language.evidence import FEATURES, WEIGHTS
 ROWS = Path("benchmarks/langid_rows.jsonl.gz")
 
 _STEPS = 30
-_SHRINK = 0.5  # how strongly weights are held near zero: a ridge, in rows
+_SHRINK = 0.5  # how strongly weights are kept near zero: a ridge, in rows
 _BINS = 10
 
 

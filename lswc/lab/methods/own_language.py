@@ -30,12 +30,12 @@ _LEAST = 3  # characters that begin a made piece
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned of a language: how well its held-out pieces are told from the others'.
+    """What was learned of a language: how well its held-out pieces are kept apart from the others'.
 
     ``pages`` are pieces of 200 characters, ``short`` their first 60, ``anchors`` the same as anchor
     texts. ``taken`` says of other languages how many of their pieces are taken for this one.
     ``asked`` are the nearest known languages in its script of which no text was given: what was
-    measured on them is made of their tables, and their own text is told less well.
+    measured on them is made of their tables, and their own text is identified less well.
     """
 
     code: str

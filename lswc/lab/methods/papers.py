@@ -173,7 +173,7 @@ def anchor_by_ngrams(text: str, target: Language) -> bool:
 
 
 def _needs_words(target: Language) -> None:
-    """Raise ConfigError if the words of a target's anchor texts can't be told."""
+    """Raise ConfigError if the words of a target's anchor texts isn't known."""
     if target.code == "th":
         require("lab", "pythainlp")
 

@@ -117,7 +117,7 @@ class Found:
 
 
 class ChangingWeb:
-    """Pages by number, as they are for so many ``days``; all are held as they are at the beginning.
+    """Pages by number, as they are for so many ``days``; all are known at the beginning.
 
     New pages come at the same times whoever asks. Methods take times in days, never an earlier one
     than before.
@@ -147,7 +147,7 @@ class ChangingWeb:
         return self._draw.exponential(1 / rate) if rate else inf
 
     def visit(self, page: int, now: float) -> Found:
-        """Ask for a page that is held."""
+        """Ask for a page that is known."""
         self._hold(page, now)
         gone = self._end[page] <= now
         changed = not gone and self._next_change[page] <= now
@@ -184,7 +184,7 @@ class ChangingWeb:
         return sum(map(len, self._births))
 
     def page_days(self, now: float) -> tuple[float, float]:
-        """Return on how many days until now pages were held as they were, and all days of pages.
+        """Return on how many days pages were as at their latest visit, and all days of pages.
 
         A page has days until it is gone, and also before somebody finds it.
         """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lswc.lab.simulator.timed import Pace, Timed
 
 SHARES = (0.5, 0.9, 0.99)
-"""Shares of the relevant pages whose hours are told."""
+"""Shares of the relevant pages whose hours are reported."""
 
 TAIL = 20
 """Servers of the tail that are listed."""
@@ -41,7 +41,7 @@ _ROWS = 2_000
 class InHours:
     """A result in time with the rates that need the trace, of shape (rows,), a row a page or more.
 
-    ``rows`` are the pages that they are told at.
+    ``rows`` are the pages that they are reported at.
     """
 
     result: Timed

@@ -120,7 +120,7 @@ def draw_revisits(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     for axes in grid[1]:
         axes.set_xlabel("Days")
     grid[0, 0].yaxis.set_major_formatter(PercentFormatter(1))
-    grid[0, 0].set_ylabel("Pages held as they are")
+    grid[0, 0].set_ylabel("Pages as at their latest visit")
     grid[1, 0].set_ylabel("New pages found within a day")
     handles, _ = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9)

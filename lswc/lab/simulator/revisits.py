@@ -53,9 +53,9 @@ class _Page(Known):
 class Outcome:
     """What a policy brought in ``days`` with a ``budget`` of requests a day for each first page.
 
-    ``freshness``, of shape (days,), is the share of all pages that were held as they were, on each
-    day; ``within_a_day``, of shape (days,), how many new pages were found, until then, no later
-    than a day after they came to be. ``born`` is how many came to be in all, ``found`` how many
+    ``freshness``, of shape (days,), is the share of all pages that were as at their latest visit,
+    on each day; ``within_a_day``, of shape (days,), how many new pages were found, until then, no
+    later than a day after they came to be. ``born`` is how many came to be in all, ``found`` how many
     were found, ``median_wait`` their days until then; None if none was.
     """
 
@@ -120,12 +120,12 @@ class _Revisits:
             return bool(self._queue)
         self._ordered_at = self.price, self._visits
         gone = [(at, page) for at, page in self._queue if self.known[page].is_gone]
-        held = [
+        kept = [
             (known.visited + self._due(self, page), page)
             for page, known in enumerate(self.known)
             if not known.is_gone
         ]
-        self._queue = gone + held
+        self._queue = gone + kept
         heapify(self._queue)
         return bool(self._queue)
 
@@ -210,8 +210,8 @@ def simulate(
             crawl.ask(days * asked / requests)
         up_to_date[day] = web.page_days(float(day))
         within[day - 1] = sum(wait <= 1.0 for wait in crawl.waits)
-    held, there = np.diff(up_to_date, axis=0).T
-    fresh = np.divide(held, there, out=np.ones(days), where=there > 0)
+    kept, there = np.diff(up_to_date, axis=0).T
+    fresh = np.divide(kept, there, out=np.ones(days), where=there > 0)
     median = float(np.median(crawl.waits)) if crawl.waits else None
     return Outcome(
         policy, budget, fresh, within, web.births, len(crawl.waits),
@@ -231,9 +231,9 @@ def simulate_all(
 
 def save(outcomes: Sequence[Outcome], out: Path) -> None:
     """Write ``revisits.json``. Raises OSError."""
-    told = [
+    results = [
         asdict(one)
         | {"freshness": one.freshness.tolist(), "within_a_day": one.within_a_day.tolist()}
         for one in outcomes
     ]
-    (out / "revisits.json").write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    (out / "revisits.json").write_text(json.dumps(results, indent=1) + "\n", "utf-8")

@@ -110,7 +110,7 @@ def simulate(
 ) -> list[Simulated]:
     """Crawl a trace by each strategy; a core each, as far as there are cores.
 
-    ``progress`` is told the number of a strategy and its pages so far, ``finished`` the outcomes
+    ``progress`` gets the number of a strategy and its pages so far, ``finished`` the outcomes
     so far whenever there is another. Raises TraceError if the trace lacks a fact that a strategy
     needs.
     """

@@ -44,8 +44,8 @@ class TraceBuilder:
 
     URLs are absolute; one that isn't valid, or isn't http or https, is left out; http and https
     twins are one URL, as in the frontier. A URL that is only linked to was never downloaded.
-    What is said of a URL later replaces what was said before. ``has_texts``: the pages' clean text
-    is known. ``crawl_delays`` are those of servers' robots.txt, in seconds.
+    What is added of a URL later replaces what was added before. ``has_texts``: the pages' clean
+    text is known. ``crawl_delays`` are those of servers' robots.txt, in seconds.
     """
 
     about: About
@@ -69,8 +69,8 @@ class TraceBuilder:
         """Add an HTML page downloaded with success; ``links`` in document order.
 
         A link is its URL, the language of its anchor text, and the one that it names. The page is
-        ``relevant`` if its language is the target, and else if it is said to be. It has ``size``
-        bytes.
+        ``relevant`` if its language is the target, and else if the caller names it so. It has
+        ``size`` bytes.
         """
         row = _Row(status, True, language, encoding, relevant, size=size, clean=clean)
         self._add(url, row)

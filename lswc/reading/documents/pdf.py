@@ -198,7 +198,7 @@ def _is_certain(text: str) -> bool:
     found = measure(sample)
     best = max(found.shares, key=found.shares.__getitem__, default="")
     is_sure = min(found.shares.get(best, 0.0), found.certainty.get(best, 0.0)) >= _CERTAIN
-    is_known = best not in found.told or best in _SPELLED
+    is_known = best not in found.by_letters or best in _SPELLED
     return (
         is_sure
         and is_known

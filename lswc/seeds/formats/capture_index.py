@@ -106,8 +106,8 @@ def _captures(texts: Iterator[str], asked: Asked) -> Iterator[Candidate]:
         else:
             fields = dict(zip(letters, line.split(" "), strict=False))
             names = {"url": "a", "mime": "m", "status": "s"}
-            told = {name: fields[key] for name, key in names.items() if key in fields}
-            yield from _capture(told, asked)
+            values = {name: fields[key] for name, key in names.items() if key in fields}
+            yield from _capture(values, asked)
 
 
 def _capture(capture: dict[str, Any], asked: Asked) -> Iterator[Candidate]:

@@ -29,7 +29,7 @@ _INDEX = {"url", "fetch_status", "content_languages"}
 _MAIN = "split_part(content_languages, ',', 1)"
 _REASONS = f"""
 SELECT CASE WHEN fetch_status <> 200 THEN 'status ' || fetch_status
-            WHEN coalesce(content_languages, '') = '' THEN 'no language told'
+            WHEN coalesce(content_languages, '') = '' THEN 'language unknown'
             ELSE 'another language' END AS reason, count(*)
 FROM page WHERE NOT coalesce(fetch_status = 200 AND {_MAIN} IN $wanted, false) GROUP BY reason
 """  # noqa: S608

@@ -62,8 +62,8 @@ def _told(
 ) -> tuple[str | None, str]:
     """Return a record's language, or None and why there is none."""
     if record.type == WarcRecordType.conversion:
-        said = record.headers.get("warc-identified-content-language", "")
-        code = code_of(said.partition(",")[0])
+        value = record.headers.get("warc-identified-content-language", "")
+        code = code_of(value.partition(",")[0])
         return code if code in asked.codes else None, "another language"
     response = captures.response(capture, _BODY) if capture.payload else record.response()
     if response is None:

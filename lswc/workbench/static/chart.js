@@ -168,14 +168,14 @@ const Chart = (() => {
       this.index = this.known().includes(index) ? index : null;
       const at = this.index;
       const last = this.columns.time.length - 1;
-      const said = this.kind.series.map(([label, name], number) => {
+      const values = this.kind.series.map(([label, name], number) => {
         const column = this.columns[name];
         const value = this.kind.value(at == null ? column.findLast((one) => one != null) : column[at]);
         this.keys[number].lastChild.textContent = value;
         return `${label} ${value}`;
       });
       const moment = new Date(1000 * this.columns.time[at ?? last]).toLocaleString("sv");
-      set(this.svg, { "aria-valuenow": at ?? last, "aria-valuetext": `${at == null ? "Now" : moment}: ${said.join(", ")}` });
+      set(this.svg, { "aria-valuenow": at ?? last, "aria-valuetext": `${at == null ? "Now" : moment}: ${values.join(", ")}` });
       this.cross.setAttribute("visibility", at == null ? "hidden" : "visible");
       const x = at == null ? 0 : this.x(this.columns.time[at]);
       const middle = Math.max(MARGIN.left + 60, Math.min(this.width - 66, x));

@@ -45,9 +45,9 @@ if (location.hash.length > 20) history.replaceState(null, "", location.pathname)
 async function ask(path, options) {
   const response = await fetch(path, options);
   const type = response.headers.get("content-type") || "";
-  const told = type.startsWith("application/json") ? await response.json() : { error: await response.text() };
-  if (!response.ok) throw new Error(told.error || `${response.status}`);
-  return told;
+  const answer = type.startsWith("application/json") ? await response.json() : { error: await response.text() };
+  if (!response.ok) throw new Error(answer.error || `${response.status}`);
+  return answer;
 }
 
 /** Ask for a change, with the token. */

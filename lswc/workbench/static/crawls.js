@@ -34,11 +34,11 @@ function row(one) {
 async function look() {
   clearTimeout(later);
   try {
-    const told = await ask("api/crawls");
-    $("name").textContent = told.name;
-    $("about").textContent = `${count(told.crawls.length)} ${told.crawls.length === 1 ? "crawl" : "crawls"}, ${count(told.crawls.filter((one) => one.is_live).length)} running`;
-    $("crawls").replaceChildren(...told.crawls.map(row));
-    $("none").hidden = told.crawls.length > 0;
+    const answer = await ask("api/crawls");
+    $("name").textContent = answer.name;
+    $("about").textContent = `${count(answer.crawls.length)} ${answer.crawls.length === 1 ? "crawl" : "crawls"}, ${count(answer.crawls.filter((one) => one.is_live).length)} running`;
+    $("crawls").replaceChildren(...answer.crawls.map(row));
+    $("none").hidden = answer.crawls.length > 0;
     $("locked").hidden = Boolean(token);
   } catch (error) {
     alarm(reason(error));

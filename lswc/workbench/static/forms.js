@@ -14,13 +14,13 @@ function valuesOf(form) {
 
 // Says at each field what is wrong with it, and goes to the first; what was typed stays.
 function mark(form, mistakes) {
-  for (const told of form.querySelectorAll(".wrong")) {
-    const name = told.id.slice(0, -"-wrong".length);
-    told.textContent = mistakes[name] || "";
-    told.hidden = !mistakes[name];
+  for (const remark of form.querySelectorAll(".wrong")) {
+    const name = remark.id.slice(0, -"-wrong".length);
+    remark.textContent = mistakes[name] || "";
+    remark.hidden = !mistakes[name];
     for (const field of form.querySelectorAll(`[name="${name}"]`)) {
-      const others = (field.getAttribute("aria-describedby") || "").split(" ").filter((id) => id && id !== told.id);
-      field.setAttribute("aria-describedby", [...others, ...(mistakes[name] ? [told.id] : [])].join(" "));
+      const others = (field.getAttribute("aria-describedby") || "").split(" ").filter((id) => id && id !== remark.id);
+      field.setAttribute("aria-describedby", [...others, ...(mistakes[name] ? [remark.id] : [])].join(" "));
       field.toggleAttribute("aria-invalid", Boolean(mistakes[name]));
       if (mistakes[name]) field.setAttribute("aria-invalid", "true");
     }
@@ -31,14 +31,14 @@ function mark(form, mistakes) {
 async function change(name, values, press, form) {
   if (press) press.disabled = true;
   try {
-    const told = await send(name, values);
-    alarm(told.error || "");
-    if (form) mark(form, told.mistakes || {});
-    if (told.mistakes) {
+    const answer = await send(name, values);
+    alarm(answer.error || "");
+    if (form) mark(form, answer.mistakes || {});
+    if (answer.mistakes) {
       if (press) press.disabled = false;
       return;
     }
-    if (told.goto) location.assign(told.goto);
+    if (answer.goto) location.assign(answer.goto);
     else location.reload();
   } catch (error) {
     alarm(reason(error));

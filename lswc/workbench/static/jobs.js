@@ -12,12 +12,12 @@ function goesOn(job) {
 
 async function look() {
   try {
-    const told = await ask("api/jobs");
+    const answer = await ask("api/jobs");
     for (const part of parts) {
-      const job = told.jobs[part.dataset.job];
+      const job = answer.jobs[part.dataset.job];
       if (!job) continue;
       const serves = !part.querySelector("progress");
-      if (job.state !== part.dataset.state || (serves && job.state === "runs" && told.player && !part.querySelector("a"))) {
+      if (job.state !== part.dataset.state || (serves && job.state === "runs" && answer.player && !part.querySelector("a"))) {
         location.reload();
         return;
       }

@@ -136,28 +136,28 @@ const most = (rows, size) => Math.max(0, ...(rows || []).map(size));
 
 // --- the numbers
 
-function show(told) {
-  document.title = `${told.language} · ${STATES[told.state]} · lswc`;
-  $("name").textContent = told.name;
-  $("about").textContent = [told.language, told.strategy, `kept in ${told.store}`].filter(Boolean).join(" · ");
-  const { began, seconds: ran, left } = told.times;
-  const runs = told.state === "running";
+function show(crawl) {
+  document.title = `${crawl.language} · ${STATES[crawl.state]} · lswc`;
+  $("name").textContent = crawl.name;
+  $("about").textContent = [crawl.language, crawl.strategy, `kept in ${crawl.store}`].filter(Boolean).join(" · ");
+  const { began, seconds: ran, left } = crawl.times;
+  const runs = crawl.state === "running";
   $("times").textContent = began == null ? "" : [
     `began ${moment(began)}`, `ran for ${lasted(ran)}`,
     runs && (left == null ? "no end in sight yet" : `at this rate nothing is pending in ${lasted(left)}`),
   ].filter(Boolean).join(" · ");
-  $("replay").hidden = !told.replay;
-  $("replay").firstElementChild.href = told.replay || "#";
-  const since = told.state === "silent" ? ` since ${moment(told.time)}` : "";
-  const silent = told.workers.filter((worker) => worker.state === "silent").length;
-  const lost = silent && told.state !== "silent" ? ` · no sign of life of ${silent} of ${told.workers.length} workers` : "";
-  $("state").className = `pill ${told.state} ${silent ? "lost" : ""}`;
-  set("state-text", `${STATES[told.state]}${told.reason ? `: ${told.reason}` : ""}${since}${lost}`);
-  toDo(told.alerts);
-  tiles(told);
-  panels(told);
-  control(told);
-  const { age, seconds: took, error } = told.count;
+  $("replay").hidden = !crawl.replay;
+  $("replay").firstElementChild.href = crawl.replay || "#";
+  const since = crawl.state === "silent" ? ` since ${moment(crawl.time)}` : "";
+  const silent = crawl.workers.filter((worker) => worker.state === "silent").length;
+  const lost = silent && crawl.state !== "silent" ? ` · no sign of life of ${silent} of ${crawl.workers.length} workers` : "";
+  $("state").className = `pill ${crawl.state} ${silent ? "lost" : ""}`;
+  set("state-text", `${STATES[crawl.state]}${crawl.reason ? `: ${crawl.reason}` : ""}${since}${lost}`);
+  toDo(crawl.alerts);
+  tiles(crawl);
+  panels(crawl);
+  control(crawl);
+  const { age, seconds: took, error } = crawl.count;
   const counted = age == null ? "The whole frontier is being counted …" : `The whole frontier was counted ${seconds(age)} ago, in ${seconds(took)}.`;
   set("foot", error || counted);
 }
@@ -166,35 +166,35 @@ function set(id, text) {
   change($(id), text);
 }
 
-function speedMore(told) {
-  const waits = told.workers.map((worker) => worker.waits).filter(Boolean);
-  return [`${told.under_way} under way`, ...new Set(waits)].join("; ");
+function speedMore(crawl) {
+  const waits = crawl.workers.map((worker) => worker.waits).filter(Boolean);
+  return [`${crawl.under_way} under way`, ...new Set(waits)].join("; ");
 }
 
-function tiles(told) {
-  const { disk } = told;
-  const { at_least: least, expected, at_most: most } = told.outlook;
-  set("n-pages", large(told.pages));
-  set("n-pages-more", `${bytes(told.received)} received`);
-  set("n-harvest", percent(told.harvest_rate));
-  const live = ["running", "paused", "offline"].includes(told.state);
-  set("n-harvest-more", `${large(told.relevant)} relevant` + (told.guessed ? `, ${large(told.guessed)} guessed` : "")
-    + (live && told.recent_harvest_rate != null ? `; ${percent(told.recent_harvest_rate)} in the latest minute` : ""));
-  set("n-harvest-usual", told.usual_harvest);
-  set("n-coverage", percent(told.coverage_at_most));
-  set("n-coverage-more", told.coverage_at_most == null ? "" : "of what it knows of, an estimate");
-  set("n-speed", live ? decimal.format(told.pages_per_second) : "–");
-  set("n-speed-more", live ? speedMore(told) : "nothing runs");
-  set("n-pending", large(told.pending));
-  set("n-pending-more", told.postponed ? `${large(told.postponed)} of them postponed` : "");
+function tiles(crawl) {
+  const { disk } = crawl;
+  const { at_least: least, expected, at_most: most } = crawl.outlook;
+  set("n-pages", large(crawl.pages));
+  set("n-pages-more", `${bytes(crawl.received)} received`);
+  set("n-harvest", percent(crawl.harvest_rate));
+  const live = ["running", "paused", "offline"].includes(crawl.state);
+  set("n-harvest-more", `${large(crawl.relevant)} relevant` + (crawl.guessed ? `, ${large(crawl.guessed)} guessed` : "")
+    + (live && crawl.recent_harvest_rate != null ? `; ${percent(crawl.recent_harvest_rate)} in the latest minute` : ""));
+  set("n-harvest-usual", crawl.usual_harvest);
+  set("n-coverage", percent(crawl.coverage_at_most));
+  set("n-coverage-more", crawl.coverage_at_most == null ? "" : "of what it knows of, an estimate");
+  set("n-speed", live ? decimal.format(crawl.pages_per_second) : "–");
+  set("n-speed-more", live ? speedMore(crawl) : "nothing runs");
+  set("n-pending", large(crawl.pending));
+  set("n-pending-more", crawl.postponed ? `${large(crawl.postponed)} of them postponed` : "");
   set("n-expected", large(Math.round(expected)));
   set("n-expected-more", `of those pending; ${large(Math.floor(least))} to ${large(Math.ceil(most))}`);
-  const again = told.freshness;
+  const again = crawl.freshness;
   $("fresh").hidden = !again;
   set("n-fresh", percent(again?.fresh));
   set("n-fresh-more", again ? `of ${large(again.pages)} visited again; ${large(again.due)} due now` : "");
-  set("n-servers", large(told.servers));
-  const relevant = told.by_status?.relevant;
+  set("n-servers", large(crawl.servers));
+  const relevant = crawl.by_status?.relevant;
   set("n-servers-more", relevant ? `${large(relevant)} relevant` : "");
   set("n-disk", disk ? bytes(disk.free) : "–");
   set("n-disk-more", disk ? `${percent(disk.free / disk.total)} of ${bytes(disk.total)}` : "");
@@ -220,7 +220,7 @@ function toDo(alerts) {
   });
 }
 
-/** What is told of pages visited again, a row each. */
+/** What is crawl of pages visited again, a row each. */
 function revisits(again) {
   $("again-card").hidden = !again;
   if (!again) return;
@@ -243,14 +243,14 @@ function revisits(again) {
 /** What all workers fetch, the longest first. */
 const fetching = (workers) => workers.flatMap((worker) => worker.fetching).sort((a, b) => b.seconds - a.seconds).slice(0, 25);
 
-function panels(told) {
-  const { under_way: under, tallies, outlook, workers, completion } = told;
+function panels(crawl) {
+  const { under_way: under, tallies, outlook, workers, completion } = crawl;
   table($("fetching"), [
     lookUp("URL", (row) => row.url),
     numbers("tries", (row) => row.tries + 1),
     numbers("expected", (row) => row.expected, percent),
     numbers("since", (row) => row.seconds, seconds),
-  ], fetching(workers), told.state === "running" && under === 0 ? "Nothing at this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
+  ], fetching(workers), crawl.state === "running" && under === 0 ? "Nothing at this moment: all servers rest." : "The URLs that are being fetched appear here while the crawl runs, the longest first.");
 
   const { groups } = outlook;
   table($("groups"), [
@@ -266,21 +266,21 @@ function panels(told) {
     numbers("pages", (row) => row.pages),
   ], outlook.best, "Nothing is pending.");
 
-  revisits(told.freshness);
-  statuses(told.by_status);
+  revisits(crawl.freshness);
+  statuses(crawl.by_status);
   const servers = [
     lookUp("server", (row) => row.server), numbers("pages", (row) => row.downloaded),
     { ...numbers("relevant", (row) => row.relevant / row.downloaded || 0), text: (row) => share(row.relevant, row.downloaded) },
     numbers("pending", (row) => row.pending),
   ];
-  const counting = told.count.age == null ? "The frontier is being counted …" : null;
-  const meaning = (name) => told.sentences[name] || "";
-  table($("largest"), servers, told.largest, counting || "The servers with most pages appear here once pages come.");
-  table($("longest"), servers, told.longest, counting || "No URL is pending.");
+  const counting = crawl.count.age == null ? "The frontier is being counted …" : null;
+  const meaning = (name) => crawl.sentences[name] || "";
+  table($("largest"), servers, crawl.largest, counting || "The servers with most pages appear here once pages come.");
+  table($("longest"), servers, crawl.longest, counting || "No URL is pending.");
   table($("families"), [
     lookUp("family of", (row) => row[0], (row) => `most by ${row[3]}: ${large(row[4])}`),
-    numbers("sites", (row) => row[1]), { ...numbers("pages", (row) => row[2]), text: (row) => `${large(row[2])} (${share(row[2], told.pages)})` },
-  ], told.families, counting || "Sites that one other site at most links to appear here by the site that introduced them.");
+    numbers("sites", (row) => row[1]), { ...numbers("pages", (row) => row[2]), text: (row) => `${large(row[2])} (${share(row[2], crawl.pages)})` },
+  ], crawl.families, counting || "Sites that one other site at most links to appear here by the site that introduced them.");
   change($("ended"), completion ? `${large(completion.complete)} complete, ${large(completion.cut_number)} cut short, ${large(completion.failed_number)} ended without a page.` : "");
   table($("cut"), [
     lookUp("server", (row) => row[0], (row) => `${row[1]}: ${meaning(row[1])}`), numbers("URLs left out", (row) => row[2]),
@@ -288,7 +288,7 @@ function panels(told) {
   table($("failed"), [
     lookUp("server", (row) => row[0], (row) => (row[1] ? `${row[1]}: ${meaning(row[1])}` : "")),
   ], completion?.failed, counting || "Servers whose URLs all ended without a page appear here.");
-  const without = told.without_page;
+  const without = crawl.without_page;
   change($("pageless-number"), without.servers ? Object.entries(without.reasons).map(([name, number]) => `${name} ${large(number)}`).join(", ") : "");
   table($("pageless"), [
     lookUp("server", (row) => row.name, (row) => Object.keys(row.reasons).map((name) => `${name}: ${meaning(name)}`).join("\n")),
@@ -297,7 +297,7 @@ function panels(told) {
   ], without.first, "Servers that answered and gave no page appear here, the most promising first.");
   table($("slowest"), [
     lookUp("server", (row) => row.server), numbers("answers", (row) => row.answers), numbers("takes", (row) => row.seconds, seconds),
-  ], told.slowest, "The servers that take longest to answer appear here while the crawl runs.");
+  ], crawl.slowest, "The servers that take longest to answer appear here while the crawl runs.");
 
   const counts = (id, name, of, number, empty) => {
     const rows = Object.entries(of);
@@ -311,7 +311,7 @@ function panels(told) {
   counts("postponed", "after", tallies.postponed, "URLs", "Nothing is postponed. URLs that couldn’t be had are tried again later.");
   counts("languages", "language", tallies.languages, "pages", "The languages of the pages are counted here.");
 
-  $("workers-card").hidden = told.store !== "Redis";
+  $("workers-card").hidden = crawl.store !== "Redis";
   table($("workers"), [
     { name: "worker", value: (row) => `${row.host} ${row.folder}` },
     { name: "does", value: (row) => STATES[row.state] || row.state, fill: does },
@@ -419,13 +419,13 @@ function askToPause() {
 }
 
 async function showChanges() {
-  const told = await ask("api/changes");
+  const answer = await ask("api/changes");
   table($("changes"), [
     times("when", (row) => Date.parse(row.time) / 1000),
     { name: "place", value: (row) => row.place || "the whole crawl" },
     { name: "instruction", value: (row) => (row.value == null ? `${row.key} taken back` : words(row.key, row.value)) },
     { name: "why", value: (row) => row.why }, { name: "by", value: (row) => row.by },
-  ], told.changes, "No instructions were given before.");
+  ], answer.changes, "No instructions were given before.");
 }
 
 // --- the page
@@ -453,12 +453,12 @@ let timer = 0;
 async function refresh() {
   clearTimeout(timer);
   try {
-    const told = await ask(`api/state?course=${version}`);
-    if (told.course.columns) {
-      ({ version, columns } = told.course);
+    const crawl = await ask(`api/state?course=${version}`);
+    if (crawl.course.columns) {
+      ({ version, columns } = crawl.course);
       Draw.draw(columns);
     }
-    show(told);
+    show(crawl);
     if (!$("alert").hidden && $("alert").dataset.lost) alarm("");
     delete $("alert").dataset.lost;
   } catch (error) {

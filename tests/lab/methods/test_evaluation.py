@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lswc.lab.methods.evaluation import Score, Told, calibration_error
+from lswc.lab.methods.evaluation import Judged, Score, calibration_error
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_the_four_fields_are_all_pages() -> None:
 
 def test_the_calibration_error_is_the_mean_distance_of_all_pages() -> None:
     # Ten pages at 0.9 of which eight are right, thirty at 0.5 of which all are.
-    tenths = {9: Told(10, 8, 9.0), 5: Told(30, 30, 15.0)}
+    tenths = {9: Judged(10, 8, 9.0), 5: Judged(30, 30, 15.0)}
     assert calibration_error(tenths) == pytest.approx((1 + 15) / 40)
