@@ -284,14 +284,13 @@ class Record:
     isn't known; ``variant`` the way it is written, such as ``zh-Hant``, "" if that isn't
     known or it has but one; ``decided_by`` says by what, ``shares`` how much of the text is in
     which language, such as ``th=0.62 en=0.35``. ``relevant`` says that it is the target language,
-    None of a document whose language isn't known, and that is archived for the ``reason`` "linked by a
-    relevant page";
-    ``guessed`` that it isn't known, and that the page counts for the strategy as its referrer
-    does, which is relevant. ``distance`` is the page's own from the latest relevant referrer,
-    ``tier`` the one it was fetched in, or ``expected`` how probable it was, when it was fetched,
-    that it is relevant: None for an order that isn't learned. ``server_status`` is that of its
-    server (or directory, if the strategy counts by them) after this page. ``simhash`` is that of
-    its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among the
+    None of a document whose language isn't known, and that is archived for the ``reason`` "linked
+    by a relevant page"; ``guessed`` that it isn't known, and that the page counts for the strategy
+    as its referrer does, which is relevant. ``distance`` is the page's own from the latest relevant
+    referrer, ``tier`` the one it was fetched in, or ``expected`` how probable it was, when it was
+    fetched, that it is relevant: None for an order that isn't learned. ``server_status`` is that of
+    its server (or directory, if the strategy counts by them) after this page. ``simhash`` is that
+    of its text, in 16 hex digits; ``near_duplicate`` says that one like it came before, among the
     crawl's latest pages.
     ``source`` says what named its URL: ``seed``, ``link``, ``sitemap`` or ``feed``.
     ``content_language`` is the language that the server says, ``vary`` what its answer depends on:

@@ -55,8 +55,8 @@ class Outcome:
 
     ``freshness``, of shape (days,), is the share of all pages that were as at their latest visit,
     on each day; ``within_a_day``, of shape (days,), how many new pages were found, until then, no
-    later than a day after they came to be. ``born`` is how many came to be in all, ``found`` how many
-    were found, ``median_wait`` their days until then; None if none was.
+    later than a day after they came to be. ``born`` is how many came to be in all, ``found`` how
+    many were found, ``median_wait`` their days until then; None if none was.
     """
 
     policy: str
