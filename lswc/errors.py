@@ -65,6 +65,15 @@ class StorageError(LswcError):
     """
 
 
+def of_file(error: OSError) -> LswcError:
+    """Return what the system says of a file as one line. Raises the error if it names no file."""
+    if error.filename is None:
+        raise error
+    is_mistake = isinstance(error, (PermissionError, FileNotFoundError, NotADirectoryError))
+    of_kind = ConfigError if is_mistake else StorageError
+    return of_kind(f"can't use {os.fsdecode(error.filename)}: {error.strerror}")
+
+
 class DamageError(StorageError):
     """What lswc wrote is damaged: the message says how it is mended."""
 

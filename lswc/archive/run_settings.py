@@ -73,7 +73,9 @@ def settings_of(crawl: Path) -> dict[str, Any]:
         return {**found}
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ArchiveError(f"{crawl} is not a crawl folder: it has no {SETTINGS}") from error
-    except (OSError, ValueError, TypeError) as error:
+    except OSError as error:
+        raise ArchiveError(f"can't read {crawl / SETTINGS}: {error.strerror}") from error
+    except (ValueError, TypeError) as error:
         raise ArchiveError(
             f"{crawl / SETTINGS} can't be read: the next run of the crawl writes it again"
         ) from error

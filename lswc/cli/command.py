@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from lswc.errors import ConfigError, LswcError
+from lswc.errors import ConfigError, LswcError, of_file
 from lswc.extras import require
 
 if TYPE_CHECKING:
@@ -147,11 +147,16 @@ class UserCommand(ScrapyCommand):
             with _interruptible():
                 self.answer(args, opts)
         except LswcError as error:
-            print(f"{program()} {name}: error: {error}", file=sys.stderr)
-            self.exitcode = error.exit_code
+            self._fail(name, error)
+        except OSError as error:  # such as of a folder of another user's
+            self._fail(name, of_file(error))
         except KeyboardInterrupt:
             print(f"{program()} {name}: stopped by Ctrl-C", file=sys.stderr)
             self.exitcode = INTERRUPTED
+
+    def _fail(self, name: str, error: LswcError) -> None:
+        print(f"{program()} {name}: error: {error}", file=sys.stderr)
+        self.exitcode = error.exit_code
 
     @abstractmethod
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -11,14 +11,14 @@ from abc import abstractmethod
 from argparse import SUPPRESS
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from lswc.cli.command import program
 from lswc.cli.tables import plain, terminal
-from lswc.errors import ConfigError, LswcError, writing
+from lswc.errors import ConfigError, LswcError, of_file, writing
 from lswc.standard_files import open_missing
 
 if TYPE_CHECKING:
@@ -67,11 +67,16 @@ class RunsSpider(BaseRunSpiderCommand):
             super().process_options(args, opts)
             self._prepare(args, opts)
         except LswcError as error:
-            for text in str(error).splitlines():
-                line = f"{self._called(opts)}: error: {text}"
-                print(line, file=sys.stderr)
-                _log(None if self.settings is None else self.settings.get("LOG_FILE"), line)
-            sys.exit(error.exit_code)
+            self._refuse(opts, error)
+        except OSError as error:  # such as of a folder of another user's
+            self._refuse(opts, of_file(error))
+
+    def _refuse(self, opts: argparse.Namespace, error: LswcError) -> NoReturn:
+        for text in str(error).splitlines():
+            line = f"{self._called(opts)}: error: {text}"
+            print(line, file=sys.stderr)
+            _log(None if self.settings is None else self.settings.get("LOG_FILE"), line)
+        sys.exit(error.exit_code)
 
     def _prepare(self, args: list[str], opts: argparse.Namespace) -> None:
         """Find what is wrong with a crawl of lswc's. Raises LswcError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from time import time
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lswc.archive.run_settings import SETTINGS
 from lswc.crawl import crawl_file
 from lswc.crawl.crawl_folder import names_a_redis
-from lswc.errors import ConfigError, LswcError, writing
+from lswc.errors import ConfigError, LswcError, of_file, writing
 from lswc.frontier import FRONTIER_FILE
 from lswc.guest.control import InFolder, change, in_folder, read
 from lswc.monitor import course
@@ -32,6 +33,9 @@ AT_ONCE = 5.0
 
 PLANNED, STARTING = "planned", "starting"
 """States of a crawl that hasn't begun."""
+
+UNREADABLE = "unreadable"
+"""State of a folder that this user may not read, such as another user's crawl."""
 
 
 class Crawls:
@@ -58,8 +62,22 @@ class Crawls:
         """Return what is shown of each crawl."""
         for process in self._started.values():
             process.poll()  # so that none is left that nobody waits for
-        begun = [self._told(name) for name in self.names()]
-        return [*begun, *(self._of_plan(name) for name in plans.names(self.folder))]
+        begun = [self._of_crawl(name) for name in self.names()]
+        plans_of_folder = [self._of_plan(name) for name in plans.names(self.folder)]
+        others = [{"name": name, "state": UNREADABLE} for name in self.unreadable()]
+        return [*begun, *plans_of_folder, *others]
+
+    def unreadable(self) -> list[str]:
+        """Return the names of folders that can't be read, and may be crawls. Raises LswcError."""
+        try:
+            with os.scandir(self.folder) as entries:
+                return sorted(
+                    entry.name
+                    for entry in entries
+                    if entry.is_dir() and not os.access(entry, os.R_OK | os.X_OK)
+                )
+        except OSError as error:
+            raise of_file(error) from error
 
     def is_starting(self, name: str) -> bool:
         """Tell whether a crawl was started here that hasn't ended."""
@@ -77,7 +95,7 @@ class Crawls:
         state = STARTING if self.is_starting(name) else PLANNED
         return {"name": name, "language": language, "state": state, "wrong": wrong}
 
-    def _told(self, name: str) -> dict[str, Any]:
+    def _of_crawl(self, name: str) -> dict[str, Any]:
         found = read_now(self.folder / name) or Snapshot()
         late = found.is_live and time() - found.time > SILENCE
         state, reason, wrong = (SILENT if late else found.state), found.reason, ""
@@ -129,7 +147,7 @@ class Crawls:
             kept = in_folder(folder)
             file = [str(folder / SETTINGS), "--into", str(folder)]
             command = [sys.executable, "-m", "lswc", "crawl", *file]
-        if self.is_starting(name) or self._told(name)["is_live"]:
+        if self.is_starting(name) or self._of_crawl(name)["is_live"]:
             raise ConfigError(f"{name} runs already")
         if read(kept).stop:
             change(kept, "stop", None, by=BY)

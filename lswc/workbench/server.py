@@ -155,6 +155,10 @@ class _Asking(_Guarded):
         except LswcError as error:
             status = 400 if isinstance(error, ConfigError) else 503
             answer = self.mistake(str(error))
+        except OSError as error:  # such as of a folder that somebody closes meanwhile
+            logger.warning("can't answer %s: %s", request.path, error)
+            where = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+            status, answer = 503, self.mistake(f"{where}{error.strerror or error}")
         except Exception:
             logger.exception("can't answer %s", request.path)
             status, answer = 500, self.mistake("an error, which is in the log of `watch`")

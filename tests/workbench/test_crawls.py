@@ -67,6 +67,13 @@ def test_each_crawl_is_listed_with_its_times(crawls: Crawls) -> None:
         assert (thai["pages"], thai["began"], thai["seconds"]) == (7, 10.0, 20.0)
 
 
+def test_a_folder_that_cannot_be_read_is_listed_as_such(
+    crawls: Crawls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda entry, _mode: entry.name != "no crawl")  # root may all
+    assert crawls.listed()[2:] == [{"name": "no crawl", "state": "unreadable"}]
+
+
 def test_a_crawl_that_runs_is_told_to_stop_and_not_started_twice(crawls: Crawls) -> None:
     reported(crawls.folder / "th", "running", time())
     crawls.stop("th")

@@ -69,7 +69,8 @@ def _is_for_crawls(place: str) -> bool:
         is_empty = folder.is_dir() and not any(folder.iterdir())
     except OSError as error:
         raise ConfigError(f"can't read {folder}: {error.strerror}") from error
-    return is_empty or bool(Crawls(folder).names() or plans.names(folder))
+    crawls = Crawls(folder)
+    return is_empty or bool(crawls.names() or plans.names(folder) or crawls.unreadable())
 
 
 def _ready(address: str) -> None:

@@ -4,6 +4,7 @@
 const STATES = {
   running: "running", paused: "paused", offline: "offline", closed: "ended", silent: "no sign of life",
   unknown: "nothing reported yet", planned: "not begun", starting: "starting",
+  unreadable: "can’t be read by the user of this watch",
 };
 
 const $ = (id) => document.getElementById(id);

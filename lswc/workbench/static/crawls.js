@@ -20,11 +20,11 @@ function row(one) {
   const isNew = ["planned", "starting"].includes(one.state);
   const press = make("button", { className: "small", type: "button", textContent: one.is_live ? "Stop" : isNew ? "Start" : "Go on" });
   press.setAttribute("aria-label", `${press.textContent} ${one.name}`);
-  press.disabled = one.state === "starting";
+  press.disabled = ["starting", "unreadable"].includes(one.state);
   press.addEventListener("click", () => tell(what, one.name, press));
   const state = STATES[one.state] + (one.reason ? `: ${one.reason}` : "") + (one.wrong ? `; ${one.wrong}` : "");
   const cells = [
-    make("a", { href: isNew ? `plan?crawl=${encodeURIComponent(one.name)}` : `${encodeURIComponent(one.name)}/`, textContent: one.name }), one.language, state,
+    one.state === "unreadable" ? one.name : make("a", { href: isNew ? `plan?crawl=${encodeURIComponent(one.name)}` : `${encodeURIComponent(one.name)}/`, textContent: one.name }), one.language ?? "", state,
     large(one.pages), percent(one.harvest_rate), one.is_live ? decimal.format(one.pages_per_second) : "–", large(one.pending),
     moment(one.began), lasted(one.seconds), one.is_live ? lasted(one.left) : "–", token ? press : "",
   ];
