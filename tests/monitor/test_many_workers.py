@@ -99,7 +99,7 @@ def test_of_one_that_neither_runs_nor_is_here_what_it_told_is_counted(
     crew.post.held.alive.clear()
     assert crawl.counted(5).pages == 10
     assert len(crawl.gaps()) == 2
-    assert "what it told last is counted, at 2027-01-15" in crawl.gaps()[0]
+    assert "its latest report is counted, at 2027-01-15" in crawl.gaps()[0]
     crew.post.held.now.clear()
     assert crawl.counted(5).pages == 0
     assert "nothing of it is counted" in crawl.gaps()[0]

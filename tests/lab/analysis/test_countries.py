@@ -104,7 +104,7 @@ def test_servers_by_address_then_by_domain(database: Path, tmp_path: Path) -> No
     addresses.write_text("www.a.co.th,9.9.9.9\nWWW.B.COM , 8.8.8.8\nodd\n")
     found = Report.of(small(tmp_path / "web"), Questions(countries=database, addresses=addresses))
     assert [row[:5] for row in found.rows("countries")] == [
-        (".com", "not told", 1, 1, 2),
+        (".com", "unknown", 1, 1, 2),
         ("GB", "domain", 1, 1, 2),
         ("TH", "address", 1, 1, 2),
         ("US", "address", 1, 1, 2),
@@ -115,7 +115,7 @@ def test_servers_by_address_then_by_domain(database: Path, tmp_path: Path) -> No
 def test_without_a_database_the_domain_decides_and_the_report_says_so(tmp_path: Path) -> None:
     found = Report.of(small(tmp_path / "web"))
     assert {row[0]: row[1] for row in found.rows("countries")} == {
-        "TH": "domain", "GB": "domain", ".com": "not told", ".?": "not told",
+        "TH": "domain", "GB": "domain", ".com": "unknown", ".?": "unknown",
     }  # fmt: skip
     assert "No IP database was given" in found.text
 

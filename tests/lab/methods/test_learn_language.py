@@ -95,7 +95,7 @@ def test_it_says_plainly_that_a_language_is_told_too_badly(
         lines = "\n".join(f"{line} {number}" for number, line in enumerate(text * 2))
         (own / "texts" / f"{code}.utf-8.txt").write_text(lines, encoding="utf-8")
     assert learn(str(own)) == 0
-    assert "hsb isn't told well enough: of pages" in capsys.readouterr().out
+    assert "hsb isn't known well enough: of pages" in capsys.readouterr().out
 
 
 def test_text_of_a_neighbour_that_is_known_is_learned_as_well(own: Path) -> None:
