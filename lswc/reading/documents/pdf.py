@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
+    from lswc.reading.documents.pdf_names import Names
     from lswc.reading.documents.text import Most
 
 _PAGES = 2_000
@@ -36,6 +38,7 @@ _SAMPLE = 200  # glyphs of a page
 _EXAMINED = 4_000  # characters of a page whose font names no letters
 _CERTAIN, _LEAST_LETTERS, _MOST_FORBIDDEN = 0.9, 60, 0.02
 _SPELLED = frozenset({"th", "lo", "vi"})
+_NO_LETTERS = re.compile("[\ue000-\uefff\ufffd\U000f0000-\U0010ffff]")  # or not said which
 _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
@@ -74,20 +77,21 @@ def read(body: bytes, most: Most, scans: Mapping[int, str] | None = None) -> Tex
     from pypdfium2 import PdfDocument, PdfiumError, raw
 
     from lswc.reading.documents import pdf_fonts
+    from lswc.reading.documents.pdf_names import Names
 
     pdf_fonts.use()
     reserved = _RESERVED.search(body)
     robots = frozenset({f"tdm-reservation={reserved[1].decode()}"} if reserved else ())
     try:
-        with PdfDocument(body) as document:
-            found = _document(document, most, scans or {})
+        with PdfDocument(body) as document, Names(document) as names:
+            found = _document(document, names, most, scans or {})
             return found._replace(robots=robots).completed(most)
     except PdfiumError as error:
         is_locked = error.err_code == raw.FPDF_ERR_PASSWORD
         return Text(robots=robots, reason=LOCKED if is_locked else DAMAGED)
 
 
-def _document(document: PdfDocument, most: Most, scans: Mapping[int, str]) -> Text:
+def _document(document: PdfDocument, names: Names, most: Most, scans: Mapping[int, str]) -> Text:
     from pypdfium2 import PdfiumError
 
     texts: list[str] = []
@@ -101,7 +105,7 @@ def _document(document: PdfDocument, most: Most, scans: Mapping[int, str]) -> Te
     for index in range(min(number, _PAGES)):
         if size > most.text or deadline.is_over:
             break
-        page = _page(document, index, most.links + 1)
+        page = _page(document, names, index, most.links + 1)
         text = with_sara_am(scans[index]) if index in scans else page.text
         texts += (paragraphs(text), page.filled)
         size += len(text) + len(page.filled)
@@ -142,7 +146,7 @@ class _Page(NamedTuple):
     is_scan: bool = False
 
 
-def _page(document: PdfDocument, index: int, most: int) -> _Page:
+def _page(document: PdfDocument, names: Names, index: int, most: int) -> _Page:
     """Return what a page says; nothing of a broken one."""
     from pypdfium2 import PdfiumError
 
@@ -163,11 +167,13 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         if not _is_named(text):
             seen = text.get_text_bounded().translate(_RADICALS)
             return _Page(seen if _is_certain(seen) else "", written, links, shown)
-        found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
-        found = clusters.in_order(with_sara_am(found))
+        plain = text.get_text_bounded()
+        found, doubtful = in_order(page, text, plain, partial(names.on_page, index))
+        found = clusters.in_order(with_sara_am(found.translate(_RADICALS)))
         if not legible(found):
             return _Page("", written, links, shown)
-        return _Page(found, written, links, shown, max(0, shown - WEIGHT * forbidden(found)))
+        doubtful += WEIGHT * forbidden(found) + len(_NO_LETTERS.findall(found))
+        return _Page(found, written, links, shown, max(0, shown - doubtful))
     except PdfiumError:
         return _Page()
     finally:

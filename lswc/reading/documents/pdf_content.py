@@ -15,23 +15,21 @@ from __future__ import annotations
 import ctypes
 import re
 from bisect import bisect_right
-from ctypes import addressof
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
 
-from pypdfium2 import raw
+from pypdfium2 import PdfTextPage, raw
+
+from lswc.reading.documents.pdf_objects import PAGE_OBJECTS, address, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Iterator
 
-    from pypdfium2 import PdfPage, PdfTextPage
+    from pypdfium2 import PdfPage
 
-PAGE_OBJECTS = 50_000
-"""Objects of a page that are looked at. If it has more, it is read as PDFium orders it."""
-
-_DEPTH = 4  # of forms in forms
 _MARKED = re.compile("[\u0900-\u109f\u1780-\u17ff\ua980-\ua9df\uaa00-\uaa7f]")
+_CLUSTERS = re.compile("[\u1000-\u109f\u1780-\u17ff\ue000-\uf6ff\ufffd]")
 # What is written to the left PDFium puts in order better.
 _TO_THE_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _EAST_ASIAN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
@@ -79,16 +77,25 @@ class _Piece(NamedTuple):
         return letters[-1] if letters else self.at
 
 
-def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
-    """Return a page's text; ``plain``, which is PDFium's, where that is as good."""
+Named = Callable[[PdfTextPage, Sequence[Any]], Mapping[int, tuple[str, bool]]]
+"""Tells what letters of a page say instead, as ``Names.on_page`` of the page does."""
+
+
+def in_order(page: PdfPage, text: PdfTextPage, plain: str, named: Named) -> tuple[str, int]:
+    """Return a page's text, and how many of its letters are guessed, or missing.
+
+    It is ``plain``, which is PDFium's, where that is as good.
+    """
     if _TO_THE_LEFT.search(plain):
-        return plain
-    objects = list(_texts(page))
+        return plain, 0
+    objects = list(texts(page))
     actual = _Actual()
     said = [actual.of(one) for one in objects]
-    if len(objects) > PAGE_OBJECTS or not (actual.found or _MARKED.search(plain)):
-        return plain
-    runs = _runs(text)
+    is_marked = _MARKED.search(plain) is not None
+    if len(objects) > PAGE_OBJECTS or not (actual.found or is_marked):
+        return plain, 0
+    names = named(text, objects) if is_marked and _may_be_misnamed(text, plain) else {}
+    runs = _runs(text, names)
     measure = _Measure(
         any(run.codes and _is_mark(run.codes[0]) for own in runs.values() for run in own)
     )
@@ -96,8 +103,8 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
     for one, instead in zip(objects, said, strict=True):
         whole = measure.whole(one)
         if whole is None:
-            return plain
-        own = runs.get(_address(one), [])
+            return plain, 0
+        own = runs.get(address(one), [])
         if instead is not None:
             pieces.append(whole._replace(text=instead))
         elif len(own) == 1:
@@ -106,7 +113,15 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
             pieces += [measure.part(text, whole, run) for run in own]
         elif whole.right <= whole.at:  # nothing is to be seen
             pieces.append(whole._replace(text=" "))
-    return "\n".join(_line(_with_marks(_once(line))) for line in _lines(pieces))
+    found = "\n".join(_line(_with_marks(_once(line))) for line in _lines(pieces))
+    return found, sum(not is_sure for _, is_sure in names.values())
+
+
+def _may_be_misnamed(text: PdfTextPage, plain: str) -> bool:
+    """Tell whether a page has clusters, which may be names of glyphs, or glyphs without a name."""
+    return _CLUSTERS.search(plain) is not None or any(
+        raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(text.count_chars())
+    )
 
 
 def _is_mark(code: int) -> bool:
@@ -116,25 +131,6 @@ def _is_mark(code: int) -> bool:
 
 def _is_base(sign: str) -> bool:
     return not category(sign).startswith("M")
-
-
-def _texts(page: PdfPage) -> Iterator[Any]:
-    for place in range(min(raw.FPDFPage_CountObjects(page), PAGE_OBJECTS + 1)):
-        yield from _within(raw.FPDFPage_GetObject(page, place), _DEPTH)
-
-
-def _within(one: Any, depth: int) -> Iterator[Any]:
-    """Yield a text object, or those of a form."""
-    kind = raw.FPDFPageObj_GetType(one)
-    if kind == raw.FPDF_PAGEOBJ_TEXT:
-        yield one
-    elif kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        for place in range(min(raw.FPDFFormObj_CountObjects(one), PAGE_OBJECTS + 1)):
-            yield from _within(raw.FPDFFormObj_GetObject(one, place), depth - 1)
-
-
-def _address(pointer: Any) -> int:
-    return addressof(pointer.contents) if pointer else 0
 
 
 class _Actual:
@@ -151,7 +147,7 @@ class _Actual:
         """
         for place in range(raw.FPDFPageObj_CountMarks(one)):
             mark = raw.FPDFPageObj_GetMark(one, place)
-            key = _address(mark)
+            key = address(mark)
             if key not in self._texts:
                 self._texts[key] = _actual(mark)
             if (said := self._texts[key]) is not None:
@@ -194,46 +190,30 @@ class _Run:
         return self.end - self.first == len(self.codes)
 
 
-def _runs(text: PdfTextPage) -> dict[int, list[_Run]]:
+def _runs(text: PdfTextPage, names: Mapping[int, tuple[str, bool]]) -> dict[int, list[_Run]]:
     """Return the letters of each object, by its address: another run after what may be a blank.
 
-    What no map names is another run, too, of what its font says of it, or of nothing.
+    What no map names is another run, too, of its name in ``names``, or of nothing.
     """
     found: dict[int, list[_Run]] = {}
-    named = _Named()
     before, was_unnamed = 0, False
     for place in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, place)
         if code in _BLANKS and raw.FPDFText_IsGenerated(text, place) == 1:
             before, was_unnamed = 0, False
             continue
-        one = raw.FPDFText_GetTextObject(text, place)
-        here = _address(one)
+        here = address(raw.FPDFText_GetTextObject(text, place))
         is_unnamed = raw.FPDFText_HasUnicodeMapError(text, place) == 1
         if here != before or is_unnamed or was_unnamed:
             found.setdefault(here, []).append(_Run(place, here == before))
         run = found[here][-1]
         run.end = place + 1
-        run.codes += map(ord, named.letters(one, code)) if is_unnamed else (code,)
+        if place in names:
+            run.codes += map(ord, names[place][0])
+        elif not is_unnamed:
+            run.codes.append(code)
         before, was_unnamed = here, is_unnamed
     return found
-
-
-class _Named:
-    """What a page's fonts say of glyphs that no map names; without a map their number is known."""
-
-    def __init__(self) -> None:
-        self._fonts: dict[int, dict[int, str]] = {}
-
-    def letters(self, one: Any, glyph: int) -> str:
-        """Return what a glyph of a text object says; "" if its font doesn't say."""
-        from lswc.reading.documents.pdf_glyphs import letters
-
-        font = raw.FPDFTextObj_GetFont(one) if one else None
-        key = _address(font)
-        if key not in self._fonts:
-            self._fonts[key] = letters(font) if key else {}
-        return self._fonts[key].get(glyph, "")
 
 
 def _joined(codes: list[int]) -> str:
