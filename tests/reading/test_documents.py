@@ -9,12 +9,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from lswc.reading.documents import deadline, packed, read, separate_process
+from lswc.reading.documents import deadline, epub, packed, read, separate_process
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
 from tests.reading import made
 from tests.reading.hostile_documents import CUT, documents
+from tests.reading.old_files import workbook
 from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
@@ -300,6 +301,7 @@ LOCKED_FILE = OLDER_FILE + "EncryptedPackage".encode("utf-16-le")
         (Kind.WORD, LOCKED_FILE, "locked"),
         (Kind.EXCEL, LOCKED_FILE, "locked"),
         (Kind.WORD, b"PK\x03\x04", "damaged"),
+        (Kind.WORD, made.zipped({"a.txt": b"a"}), "damaged"),
         (Kind.EPUB, b"PK\x03\x04", "damaged"),
         (Kind.PDF, b"%PDF-1.4", "damaged"),
         (Kind.PDF, made.pdf([["a"]]), ""),
@@ -470,6 +472,35 @@ def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(
     assert (len(slides.text) // 30_000, slides.is_cut) == (4, True)
     book = of(Kind.EPUB, made.epub(*["a" * 30_000] * 9))
     assert (len(book.text) // 30_000, book.is_cut) == (4, True)
+
+
+def test_of_a_book_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epub, "PAGES", 3)
+    whole, cut = (of(Kind.EPUB, made.epub(*["a"] * number)) for number in (3, 4))
+    assert (whole.text, whole.is_cut) == ("a\na\na", False)
+    assert (cut.text, cut.is_cut) == ("a\na\na", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "reason"),
+    [
+        (Kind.PDF, made.pdf([[LINE]] * 9), "damaged"),
+        (Kind.WORD, made.docx(made.paragraph(LINE) * 99), "damaged"),
+        (Kind.POWERPOINT, made.pptx(*[LINE] * 9), "damaged"),
+        (Kind.EXCEL, made.xlsx(*[LINE] * 9), "damaged"),
+        (Kind.OPENDOCUMENT, made.odt(f"<text:p>{LINE}</text:p>" * 9), "damaged"),
+        (Kind.EPUB, made.epub(*[LINE] * 9), "damaged"),
+        (Kind.RTF, made.rtf("a" * 99), ""),
+        (Kind.EXCEL, workbook({"a": [(0, 0, LINE)] * 99}), "damaged"),
+        (Kind.WORD, OLDER_FILE, "older format"),
+    ],
+)
+def test_a_document_that_is_cut_in_the_middle_is_read_as_far_as_that_goes(
+    kind: Kind, body: bytes, reason: str
+) -> None:
+    found = of(kind, body[: len(body) // 2])
+    assert found.reason == reason
+    assert bool(found.text) is (found.reason == "")
 
 
 def test_a_reservation_in_a_pdf_is_heeded() -> None:

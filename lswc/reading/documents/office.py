@@ -59,7 +59,8 @@ def read(kind: Kind, body: bytes, most: Most, budget: Budget | None = None) -> T
             found = _READ[kind](Packed(archive, most, budget or Budget()))
     except (ValueError, OverflowError, *BROKEN):
         return Text(reason=DAMAGED)
-    return found.completed(most)
+    is_nothing = found.is_cut and not found.text
+    return found._replace(reason=DAMAGED if is_nothing else "").completed(most)
 
 
 def _word(packed: Packed) -> Text:

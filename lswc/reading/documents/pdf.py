@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -92,13 +91,12 @@ def read(body: bytes, most: Most, scans: Mapping[int, str] | None = None) -> Tex
 
 
 def _document(document: PdfDocument, names: Names, most: Most, scans: Mapping[int, str]) -> Text:
-    from pypdfium2 import PdfiumError
+    from lswc.reading.documents.pdf_annotations import read_forms
 
     texts: list[str] = []
     references: list[Reference] = []
     scanned: list[int] = []
-    with suppress(PdfiumError):  # then the page is read without what its fields hold
-        document.init_forms()
+    read_forms(document)
     size, unread, shown, sure, read = 0, 0, 0, 0, 0
     deadline = Deadline(most.seconds)
     number = len(document)

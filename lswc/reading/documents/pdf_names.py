@@ -75,11 +75,11 @@ class _Font:
         own, called = self._known(glyph.number), glyph.called
         if own and (_is_nothing(called, own) or _is_more(called, own)):
             return own, True
-        if own and self._is_whole and _OF_CLUSTERS.match(own):
+        if len(own) > 1 and self._is_whole and _OF_CLUSTERS.match(own):
             return own, True
         if not own and glyph.number in self._left:
             return self._left[glyph.number], False
-        return called, not _is_nothing(called, " ")
+        return called, not _is_nothing(called)
 
     def _known(self, number: int) -> str:
         return self._own.get(number, "") if self._is_own else ""
@@ -105,7 +105,7 @@ class _Font:
         ):
             for glyph in beside:
                 own = self._known(glyph.number) or glyph.called
-                if _is_nothing(own, " "):
+                if _is_nothing(own):
                     nameless.add(glyph.number)
                 elif _is_more(left, own, 0):
                     left = _without(left, own)
@@ -120,11 +120,10 @@ def _is_cluster(called: str) -> bool:
     return len(called) > 1 and category(called[0]) == "Lo"
 
 
-def _is_nothing(called: str, own: str) -> bool:
-    """Tell whether a name says nothing; a blank may be one."""
-    return called in {"", "\ufffd"} or _is_private(called) or (
-        called == " " and category(own[0]).startswith("M")
-    )  # fmt: skip
+def _is_nothing(called: str, own: str = " ") -> bool:
+    """Tell whether a name says nothing; nor does a blank, of a letter."""
+    is_blank = called == " " and not own.isspace()
+    return called in {"", "\ufffd"} or is_blank or _is_private(called)
 
 
 def _is_private(called: str) -> bool:
