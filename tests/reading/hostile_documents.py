@@ -211,8 +211,7 @@ def documents() -> dict[str, tuple[Kind, Callable[[], bytes]]]:
 
 def _book(page: bytes, number: int) -> dict[str, bytes]:
     """Return the files of a book whose pages are all the same."""
-    with ZipFile(BytesIO(made.epub(*["a"] * number))) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
+    files = made.unzipped(made.epub(*["a"] * number))
     return {name: page if name.endswith(".xhtml") else files[name] for name in files}
 
 

@@ -194,6 +194,21 @@ def test_a_page_of_a_book_is_read_once() -> None:
     assert (text.text, text.is_cut) == ("a\nb", False)
 
 
+@pytest.mark.parametrize(
+    ("href", "name"),
+    [
+        ("a%20b.xhtml", "OPS/a b.xhtml"), ("a%20b.xhtml", "OPS/a%20b.xhtml"),
+        ("../a.xhtml?b#c", "a.xhtml"), ("/OPS/a.xhtml", "OPS/a.xhtml"),
+        ("i%CC%82.xhtml", "OPS/\u00ee.xhtml"), ("Text/A.xhtml", "OPS/text/a.xhtml"),
+        ("b/a.xhtml", "OPS\\b\\a.xhtml"),
+    ],
+)  # fmt: skip
+def test_a_page_of_a_book_is_found_however_its_name_is_spelled(href: str, name: str) -> None:
+    package = f'<x><item id="a" href="{href}"/><itemref idref="a"/></x>'.encode()
+    parts = {"OPS/package.opf": package, name: b"<html><p>a"}
+    assert of(Kind.EPUB, made.epub(parts=parts)).text == "a"
+
+
 def test_a_picture_in_the_order_of_a_book_is_no_text() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + b"abc " * 100
     assert of(Kind.EPUB, made.epub("", "b", parts={"OPS/page0.xhtml": picture})).text == "b"
@@ -365,6 +380,16 @@ def test_what_can_hardly_be_other_letters_is_kept_though_no_font_says_so(text: s
 )
 def test_what_may_be_others_is_not(text: str, shift: int) -> None:
     assert unnamed(text, shift).text == ""
+
+
+@pytest.mark.parametrize(
+    ("unnamed", "text"), [("X", "the ofice of a kind"), ("f", "the oXice o a kind")]
+)
+def test_the_number_of_a_glyph_is_no_letter(unnamed: str, text: str) -> None:
+    body = made.pdf([["the oXfice of a kind"]], names={unnamed: ""})
+    found = of(Kind.PDF, body)
+    assert found.text == text
+    assert (found.quality or 0.0) < 0.96
 
 
 def test_thai_glyphs_of_private_use_are_their_letters() -> None:

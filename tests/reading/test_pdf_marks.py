@@ -210,3 +210,15 @@ def test_a_glyph_that_is_called_by_its_cluster(
     found = read(Kind.PDF, _embedded(body, out.getvalue()), "", Most())
     assert found.text == text
     assert (found.quality or 0.0) < 1.0
+
+
+@pytest.mark.parametrize("text", ["กข ขก กข", "ab ba ab"])
+def test_a_glyph_without_a_name_that_draws_nothing_is_a_blank(text: str) -> None:
+    letters = sorted(set(text))
+    font = TTFont(BytesIO(_font(set(), 0x21 + len(letters))))
+    font["glyf"]["g33"] = TTGlyphPen(None).glyph()  # the first of them is the blank
+    out = BytesIO()
+    font.save(out)
+    body = made.pdf([[text]], names={" ": ""})
+    found = read(Kind.PDF, _embedded(body, out.getvalue()), "", Most())
+    assert (found.text, found.quality) == (text, 1.0)

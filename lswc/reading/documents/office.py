@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _DOCUMENT = "word/document.xml"
 _PRESENTATION = "ppt/presentation.xml"
 _WORKBOOK = "xl/workbook.xml"
-_NOTES = ("footnotes", "endnotes")
+_NOTES = frozenset({"footnotes", "endnotes"})
 _SLIDE = re.compile(r"ppt/slides/slide(\d{0,6})\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet(\d{0,6})\.xml")
 _FIELD = re.compile(r"\bHYPERLINK\s+\"([^\"]{1,2000})\"")
@@ -43,8 +43,12 @@ _FORMULA = re.compile(r"\bHYPERLINK\s{0,9}\(\s{0,9}\"([^\"]{1,2000})\"", re.IGNO
 _LONGEST = 2_000  # characters of a linked text
 _MOST_SHARED = 1_000_000  # texts of an Excel file
 _LONGEST_NUMBER = 10  # digits, of a shared text
-# What says again what its alternative has said, and what was moved elsewhere, or deleted.
-_LEFT_OUT = frozenset({"Fallback", "moveFrom", "del"})
+# What says again what its alternative has said, what was moved elsewhere, or deleted, and how
+# letters are read aloud.
+_LEFT_OUT = frozenset({"Fallback", "moveFrom", "del", "rt"})
+# Parts whose text is of a slide, a sheet or a document: diagrams, boxes, and charts.
+_DRAWN = frozenset({"diagramData", "drawing", "chart"})
+_NOT_SAID = frozenset({"annotation", "tracked-changes", "ruby-text"})  # of OpenDocument
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _WITH_ATTRIBUTES = frozenset({"lang", "vanish", "hyperlink", "fldSimple"})
 _FALSE = frozenset({"0", "false", "off"})
@@ -75,7 +79,7 @@ def _word(packed: Packed) -> Text:
     content = _Document(packed, links, chunks)
     is_cut = packed.parse(main, content)
     for type_, to in relations.values():
-        if type_ in _NOTES and not is_cut:
+        if type_ in _NOTES | _DRAWN and not is_cut:
             name = path_of(folder, to)
             content.begin_part(packed.links(name))
             is_cut |= packed.parse(name, content)
@@ -88,8 +92,7 @@ def _slides(packed: Packed) -> Text:
     names = packed.ordered(packed.main(_PRESENTATION), "sldId", _SLIDE)
     is_cut = len(names) > PARTS
     for name in names[:PARTS]:
-        content.link_all(packed.links(name))
-        is_cut |= packed.parse(name, content)
+        is_cut |= content.read(packed, name)
     return content.found(about, content.declared, is_cut)
 
 
@@ -97,15 +100,16 @@ def _sheets(packed: Packed) -> Text:
     about, shared = About(), _Shared(packed.most)
     packed.parse("docProps/core.xml", about)
     main = packed.main(_WORKBOOK)
-    part = posixpath.join(posixpath.dirname(main), "sharedStrings.xml")
+    folder = posixpath.dirname(main)
+    listed = dict(packed.relations(main).values())
+    part = path_of(folder, listed.get("sharedStrings", "sharedStrings.xml"))
     # Some writers leave it out.
     is_cut = part in packed.archive.namelist() and packed.parse(part, shared)
     names = packed.ordered(main, "sheet", _SHEET)
     content = _Sheets(packed.most, shared.texts)
     is_cut |= len(names) > PARTS
     for name in names[:PARTS]:
-        content.link_all(packed.links(name))
-        is_cut |= packed.parse(name, content)
+        is_cut |= content.read(packed, name)
     return content.found(about, "", is_cut)
 
 
@@ -188,6 +192,9 @@ class _Word(_Content):
         self._is_hidden = False
         self._run: dict[str, str] = {}
         self._field = ""
+        self._outside: list[bool] = []  # of text boxes: whether it is hidden
+        self._is_placeholder = False
+        self._controls: list[bool] = []  # for contents: whether they show what to fill in
 
     @property
     def declared(self) -> str:
@@ -197,12 +204,20 @@ class _Word(_Content):
     def begin_part(self, links: Mapping[str, str]) -> None:
         """Go on with another part, which has links of its own."""
         self._links, self._within, self._field = links, "", ""
-        self._left_out, self._is_hidden = 0, False
+        self._left_out, self._is_hidden, self._is_placeholder = 0, False, False
+        self._outside, self._controls = [], []
 
-    def link_all(self, links: Mapping[str, str]) -> None:
-        """Take the links of a part."""
-        for target in links.values():
+    def read(self, packed: Packed, name: str) -> bool:
+        """Take a part and what is drawn on it; return whether that isn't all that there was."""
+        relations = packed.relations(name).values()
+        for target in (to for type_, to in relations if type_ == "hyperlink"):
             self._refer(target)
+        is_cut = packed.parse(name, self)
+        for to in (to for type_, to in relations if type_ in _DRAWN):
+            drawn = path_of(posixpath.dirname(name), to)
+            self.begin_part(packed.links(drawn))
+            is_cut |= packed.parse(drawn, self)
+        return is_cut
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = local(tag)
@@ -211,6 +226,15 @@ class _Word(_Content):
             self._left_out += 1
         elif name == "r":
             self._run, self._is_hidden = {}, False
+        elif name == "txbxContent":
+            self._outside.append(self._is_hidden)
+            self._add("\n")
+        elif name == "showingPlcHdr":
+            self._is_placeholder = True
+        elif name == "sdtContent":
+            self._left_out += self._is_placeholder
+            self._controls.append(self._is_placeholder)
+            self._is_placeholder = False
         elif name in _SIGNS:
             self._say(_SIGNS[name])
         elif name in _WITH_ATTRIBUTES:
@@ -240,6 +264,10 @@ class _Word(_Content):
             self._field = ""
         elif name == "pPr":
             self._is_hidden = False
+        elif name == "txbxContent" and self._outside:
+            self._is_hidden = self._outside.pop()
+        elif name == "sdtContent" and self._controls:
+            self._left_out -= self._controls.pop()
         elif name == "hyperlink":
             self._end_link()
 
@@ -395,7 +423,7 @@ class _Open(_Content):
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = local(tag)
-        if name in ("annotation", "tracked-changes"):
+        if name in _NOT_SAID:
             self._left_out += 1
         elif name in ("p", "h"):
             self._depth += 1
@@ -407,7 +435,7 @@ class _Open(_Content):
 
     def end(self, tag: str) -> None:
         name = local(tag)
-        if name in ("annotation", "tracked-changes"):
+        if name in _NOT_SAID:
             self._left_out -= 1
         elif name in ("p", "h"):
             self._depth -= 1

@@ -162,11 +162,13 @@ def _page(document: PdfDocument, names: Names, index: int, most: int) -> _Page:
         written = "\n".join(filled(document, page))
         if shown <= _SCAN and is_picture(page):
             return _Page(text.get_text_bounded(), written, links, is_scan=True)
-        if not _is_named(text):
+        unnamed = _unnamed(text)
+        if 2 * unnamed > 1:
             seen = text.get_text_bounded().translate(_RADICALS)
             return _Page(seen if _is_certain(seen) else "", written, links, shown)
         plain = text.get_text_bounded()
-        found, doubtful = in_order(page, text, plain, partial(names.on_page, index))
+        named = partial(names.on_page, index)
+        found, doubtful = in_order(page, text, plain, named, unnamed > 0)
         found = clusters.in_order(with_sara_am(found.translate(_RADICALS)))
         if not legible(found):
             return _Page("", written, links, shown)
@@ -178,14 +180,17 @@ def _page(document: PdfDocument, names: Names, index: int, most: int) -> _Page:
         page.close()
 
 
-def _is_named(text: PdfTextPage) -> bool:
-    """Tell whether a font says of most glyphs which letters they are (ISO 32000-2 §9.10)."""
+def _unnamed(text: PdfTextPage) -> float:
+    """Return the share of a page's glyphs of which no font says what they are (ISO 32000-2 §9.10).
+
+    It is that of a sample.
+    """
     from pypdfium2 import raw
 
     number = text.count_chars()
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
-    return bool(2 * unnamed <= len(sample))
+    return float(unnamed / max(1, len(sample)))
 
 
 def _is_certain(text: str) -> bool:

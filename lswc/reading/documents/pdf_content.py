@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
 
@@ -24,8 +24,6 @@ from pypdfium2 import PdfTextPage, raw
 from lswc.reading.documents.pdf_objects import PAGE_OBJECTS, address, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pypdfium2 import PdfPage
 
 _MARKED = re.compile("[\u0900-\u109f\u1780-\u17ff\ua980-\ua9df\uaa00-\uaa7f]")
@@ -39,6 +37,7 @@ _BLANK = 0.15  # of it: from the edge of a letter to where the next is put
 _GAP = 0.2  # the same, where no blank is drawn
 _WIDE_GAP = 0.8  # East Asian signs have room around them
 _BEYOND = 0.5  # the same, to what is drawn over a letter
+_FLAT = 50  # times as wide as high
 _CLUSTER = 5  # letters that may share a place
 _AA = {"\u0e32": "\u0e4d", "\u0eb2": "\u0ecd"}  # a vowel, and the ring that makes it sara am
 _BLANKS = frozenset({0x20, 0x0D, 0x0A})
@@ -77,24 +76,73 @@ class _Piece(NamedTuple):
         return letters[-1] if letters else self.at
 
 
-Named = Callable[[PdfTextPage, Sequence[Any]], Mapping[int, tuple[str, bool]]]
-"""Tells what letters of a page say instead, as ``Names.on_page`` of the page does."""
+Said = Mapping[int, tuple[str, bool]]
+"""What letters of a page say instead, by their places, and whether that is sure."""
+
+Named = Callable[[PdfTextPage, Sequence[Any]], Said]
+"""Tells it, as ``Names.on_page`` of the page does."""
 
 
-def in_order(page: PdfPage, text: PdfTextPage, plain: str, named: Named) -> tuple[str, int]:
+def in_order(
+    page: PdfPage, text: PdfTextPage, plain: str, named: Named, has_unnamed: bool
+) -> tuple[str, int]:
     """Return a page's text, and how many of its letters are guessed, or missing.
 
-    It is ``plain``, which is PDFium's, where that is as good.
+    It is ``plain``, which is PDFium's, where that is as good. ``has_unnamed`` says that a font
+    doesn't say what some of its glyphs are.
     """
-    if _TO_THE_LEFT.search(plain):
-        return plain, 0
     objects = list(texts(page))
+    is_plain = _TO_THE_LEFT.search(plain) is not None or len(objects) > PAGE_OBJECTS
+    is_marked = not is_plain and _MARKED.search(plain) is not None
+    has_unnamed = has_unnamed or (is_marked and any(_unnamed(text)))
+    has_clusters = is_marked and _CLUSTERS.search(plain) is not None
+    names = named(text, objects) if has_unnamed or has_clusters else {}
+    if has_unnamed:
+        names = _with_blanks(text, names)
+        plain = _plain(text, names)
+    doubtful = sum(not is_sure for _, is_sure in names.values())
+    found = None if is_plain else _in_order(text, objects, names, is_marked)
+    return plain if found is None else found, doubtful
+
+
+def _unnamed(text: PdfTextPage) -> Iterator[int]:
+    """Yield the places of glyphs of which no map says what they are."""
+    for place in range(text.count_chars()):
+        if raw.FPDFText_HasUnicodeMapError(text, place) == 1:
+            yield place
+
+
+def _with_blanks(text: PdfTextPage, names: Said) -> Said:
+    """Return names with those of blanks, which draw nothing; what is left has none."""
+    edges = tuple(ctypes.c_double(0) for _ in range(4))
+    found = dict(names)
+    for place in _unnamed(text):
+        if not found.get(place, ("", False))[0]:
+            raw.FPDFText_GetCharBox(text, place, *edges)
+            left, right, bottom, top = (edge.value for edge in edges)
+            is_blank = right - left > _FLAT * (top - bottom)
+            found[place] = (" ", True) if is_blank else ("", False)
+    return found
+
+
+def _plain(text: PdfTextPage, names: Said) -> str:
+    codes: list[int] = []
+    for place in range(text.count_chars()):
+        if place in names:
+            codes += map(ord, names[place][0])
+        else:
+            codes.append(raw.FPDFText_GetUnicode(text, place))
+    return _joined(codes)
+
+
+def _in_order(
+    text: PdfTextPage, objects: Sequence[Any], names: Said, is_marked: bool
+) -> str | None:
+    """Return a page's text by where its objects are; None if it is better as PDFium orders it."""
     actual = _Actual()
     said = [actual.of(one) for one in objects]
-    is_marked = _MARKED.search(plain) is not None
-    if len(objects) > PAGE_OBJECTS or not (actual.found or is_marked):
-        return plain, 0
-    names = named(text, objects) if is_marked and _may_be_misnamed(text, plain) else {}
+    if not (actual.found or is_marked):
+        return None
     runs = _runs(text, names)
     measure = _Measure(
         any(run.codes and _is_mark(run.codes[0]) for own in runs.values() for run in own)
@@ -103,7 +151,7 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str, named: Named) -> tupl
     for one, instead in zip(objects, said, strict=True):
         whole = measure.whole(one)
         if whole is None:
-            return plain, 0
+            return None
         own = runs.get(address(one), [])
         if instead is not None:
             pieces.append(whole._replace(text=instead))
@@ -113,15 +161,7 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str, named: Named) -> tupl
             pieces += [measure.part(text, whole, run) for run in own]
         elif whole.right <= whole.at:  # nothing is to be seen
             pieces.append(whole._replace(text=" "))
-    found = "\n".join(_line(_with_marks(_once(line))) for line in _lines(pieces))
-    return found, sum(not is_sure for _, is_sure in names.values())
-
-
-def _may_be_misnamed(text: PdfTextPage, plain: str) -> bool:
-    """Tell whether a page has clusters, which may be names of glyphs, or glyphs without a name."""
-    return _CLUSTERS.search(plain) is not None or any(
-        raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(text.count_chars())
-    )
+    return "\n".join(_line(_with_marks(_once(line))) for line in _lines(pieces))
 
 
 def _is_mark(code: int) -> bool:
@@ -190,7 +230,7 @@ class _Run:
         return self.end - self.first == len(self.codes)
 
 
-def _runs(text: PdfTextPage, names: Mapping[int, tuple[str, bool]]) -> dict[int, list[_Run]]:
+def _runs(text: PdfTextPage, names: Said) -> dict[int, list[_Run]]:
     """Return the letters of each object, by its address: another run after what may be a blank.
 
     What no map names is another run, too, of its name in ``names``, or of nothing.
@@ -362,7 +402,7 @@ def _line(pieces: list[_Piece]) -> str:
             continue
         if is_drawn and text[0] in _AA and first.at - blank < _BLANK * first.size:
             text = _AA[text[0]] + text  # what is drawn there without an extent is no blank
-        if out and out[-1] != " " and text[:1] != " " and not first.joins:
+        if out and out[-1] != " " and text[:1] != " " and (is_drawn or not first.joins):
             is_close = _EAST_ASIAN.match(text) and _EAST_ASIAN.match(out[-1])
             room = _BLANK if is_drawn else _WIDE_GAP if is_close else _GAP
             left = min(piece.at for piece in cluster)  # what is of a letter may be drawn before it
