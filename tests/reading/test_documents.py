@@ -362,7 +362,10 @@ def unnamed(text: str, shift: int = 0) -> Text:
 ENGLISH = "The students go to school every day and read the books in the library of the town. "
 
 
-@pytest.mark.parametrize("text", [THAI.strip(), ENGLISH.strip()])
+JAPANESE = "これは日本語の文章です。学校へ行って本を読みます。" * 3
+
+
+@pytest.mark.parametrize("text", [THAI.strip(), ENGLISH.strip(), JAPANESE])
 def test_what_can_hardly_be_other_letters_is_kept_though_no_font_says_so(text: str) -> None:
     found = unnamed(text)
     assert (found.text, found.quality) == (text, 0.0)

@@ -37,6 +37,8 @@ _SAMPLE = 200  # glyphs of a page
 _EXAMINED = 4_000  # characters of a page whose font names no letters
 _CERTAIN, _LEAST_LETTERS, _MOST_FORBIDDEN = 0.9, 60, 0.02
 _SPELLED = frozenset({"th", "lo", "vi"})
+_KANA, _LETTER = re.compile("[\u3041-\u30fc]"), re.compile(r"[^\W\d_]")
+_KANA_OF_JAPANESE = 0.25
 _NO_LETTERS = re.compile("[\ue000-\uefff\ufffd\U000f0000-\U0010ffff]")  # or not said which
 _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
@@ -63,7 +65,10 @@ _FEW = 2  # letters that may stand alone in a line, as before a sara am
 # A glyph of both has the lower code point in many a font's map: U+2F47 for U+65E5.
 _RADICALS = {n: normalize("NFKC", chr(n)) for n in range(0x2E80, 0x2FE0)}
 # Scripts whose lines go on in the next without a blank.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff"
+    "\uff00-\uff20\uff3b-\uff40\uff5b-\uffef"
+)
 _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
 
 
@@ -207,13 +212,18 @@ def _is_certain(text: str) -> bool:
     found = measure(sample)
     best = max(found.shares, key=found.shares.__getitem__, default="")
     is_sure = min(found.shares.get(best, 0.0), found.certainty.get(best, 0.0)) >= _CERTAIN
-    is_known = best not in found.told or best in _SPELLED
+    is_known = best not in found.told or best in _SPELLED or _has_kana(sample)
     return (
         is_sure
         and is_known
         and found.total >= _LEAST_LETTERS
         and WEIGHT * forbidden(sample) <= _MOST_FORBIDDEN * found.total
     )
+
+
+def _has_kana(text: str) -> bool:
+    """Tell whether a text has as much kana as Japanese: few glyphs have numbers that are kana."""
+    return len(_KANA.findall(text)) >= _KANA_OF_JAPANESE * len(_LETTER.findall(text))
 
 
 def with_sara_am(text: str) -> str:
