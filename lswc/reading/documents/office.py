@@ -30,6 +30,7 @@ from lswc.safety.content_types import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lswc.reading.documents.packed import ReadPart
     from lswc.reading.documents.text import Most
 
 _DOCUMENT = "word/document.xml"
@@ -56,11 +57,20 @@ _COMPLEX = re.compile("[\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\ufb1d-\ufdff\ufe
 _EAST_ASIAN = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
 
-def read(kind: Kind, body: bytes, most: Most, budget: Budget | None = None) -> Text:
-    """Return what a document says: as far as it is neither broken nor encrypted."""
+def read(
+    kind: Kind,
+    body: bytes,
+    most: Most,
+    budget: Budget | None = None,
+    part: ReadPart | None = None,
+) -> Text:
+    """Return what a document says: as far as it is neither broken nor encrypted.
+
+    ``part`` reads the files in it; else it is read as far as it goes without them.
+    """
     try:
         with ZipFile(BytesIO(body)) as archive:
-            found = _READ[kind](Packed(archive, most, budget or Budget()))
+            found = _READ[kind](Packed(archive, most, budget or Budget(), part))
     except (ValueError, OverflowError, *BROKEN):
         return Text(reason=DAMAGED)
     is_nothing = found.is_cut and not found.text
@@ -313,11 +323,8 @@ class _Document(_Word):
                 self._say_all(name)
 
     def _say_all(self, name: str) -> None:
-        # Not above: most documents have no others in them.
-        from lswc.reading.documents import parts
-
         packed = self._packed
-        if packed.budget.is_used:
+        if packed.part is None or packed.budget.is_used:
             self.is_cut = True
             return
         try:
@@ -326,7 +333,7 @@ class _Document(_Word):
         except (KeyError, *BROKEN):
             self.is_cut = True
             return
-        found = parts.read(content, name, packed.most, packed.budget)
+        found = packed.part(content, name, packed.most, packed.budget)
         self.is_cut |= found.is_cut
         self._say(f"{found.text}\n")
         for reference in found.references:
