@@ -19,7 +19,7 @@ from tests.reading.old_files import workbook
 from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 LINE = THAI[:60].strip()
 LAST = "http://shown.example/(a), www.shown.example."
@@ -52,21 +52,32 @@ def test_no_font_of_this_machine_has_a_part_in_a_text() -> None:
     assert asked == []
 
 
-def test_a_letter_alone_of_a_font_that_is_not_there_is_read() -> None:
-    """Japanese as older programs write it: a font by its name, each letter put by itself."""
+def japanese(places: Iterable[tuple[str, int, int]], way: str = "H") -> Text:
+    """Read a PDF as older programs write it: a font by its name, and texts where each is put."""
     font = (
-        "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /90ms-RKSJ-H"
+        f"<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /90ms-RKSJ-{way}"
         " /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Ryumin-Light /DW 1000"
         " /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>"
         " /FontDescriptor 6 0 R >>] >>"
     )
-    written = "日本語の日"
     shown = "\n".join(
-        f"BT /G 10 Tf {50 + 10 * place} 700 Td <{letter.encode('cp932').hex()}> Tj ET"
-        for place, letter in enumerate(written)
+        f"BT /G 10 Tf {x} {y} Td <{text.encode('cp932').hex()}> Tj ET" for text, x, y in places
     )
     body = made.pdf(stream=shown.encode()).replace(b"/F 3 0 R >>", f"/G {font} >>".encode())
-    assert of(Kind.PDF, body).text == written
+    return of(Kind.PDF, body)
+
+
+def test_a_letter_alone_of_a_font_that_is_not_there_is_read() -> None:
+    written = "日本語の日"
+    row = ((letter, 50 + 10 * place, 700) for place, letter in enumerate(written))
+    assert japanese(row).text == written
+
+
+def test_a_page_in_columns_is_read_from_the_right() -> None:
+    """PDFium has columns that begin at one height from left to right."""
+    columns = ["これは縦に書かれた文です。", "次の行は左にあります。また", "終わり"]
+    places = [(column, 300 - 20 * number, 700) for number, column in enumerate(columns)]
+    assert japanese(places, "V").text == "".join(columns)
 
 
 def test_a_word_file() -> None:
@@ -248,7 +259,8 @@ def test_what_was_deleted_from_a_rich_text_is_not_there(written: str, text: str)
 @pytest.mark.parametrize(
     "title",
     ["Microsoft Word - ประกาศ.doc", "untitled", "Untitled-1", "report_2560.pdf", "ประกาศ.docx",
-     "Document1", "Slide 1", "PowerPoint Presentation", "ภาพนิ่ง 1", "無題", "Book1", "doc (2)"],
+     "Document1", "Slide 1", "PowerPoint Presentation", "ภาพนิ่ง 1", "無題", "Book1", "doc (2)",
+     "????"],
 )  # fmt: skip
 def test_a_name_of_a_file_is_no_title(title: str) -> None:
     assert of(Kind.PDF, made.pdf([["a"]], title=title)).title == ""

@@ -37,6 +37,7 @@ _BLANK = 0.15  # of it: from the edge of a letter to where the next is put
 _GAP = 0.2  # the same, where no blank is drawn
 _WIDE_GAP = 0.8  # East Asian signs have room around them
 _BEYOND = 0.5  # the same, to what is drawn over a letter
+_PAIRS = 50  # of letters that follow each other, which tell how a page is written
 _FLAT = 50  # times as wide as high
 _CLUSTER = 5  # letters that may share a place
 _AA = {"\u0e32": "\u0e4d", "\u0eb2": "\u0ecd"}  # a vowel, and the ring that makes it sara am
@@ -101,8 +102,41 @@ def in_order(
         names = _with_blanks(text, names)
         plain = _plain(text, names)
     doubtful = sum(not is_sure for _, is_sure in names.values())
+    if not is_marked and _EAST_ASIAN.search(plain) and _is_vertical(text):
+        return _columns(text, objects, names), doubtful
     found = None if is_plain else _in_order(text, objects, names, is_marked)
     return plain if found is None else found, doubtful
+
+
+def _is_vertical(text: PdfTextPage) -> bool:
+    """Tell whether most letters of a page stand below the letters before them."""
+    number = text.count_chars() - 1
+    sample = range(0, number, max(1, number // _PAIRS))
+    below = 0
+    for place in sample:
+        (x, y), (next_x, next_y) = (_origin(text, one) for one in (place, place + 1))
+        below += next_y < y and abs(next_x - x) < y - next_y
+    return 2 * below > len(sample) > 1
+
+
+def _columns(text: PdfTextPage, objects: Sequence[Any], names: Said) -> str:
+    """Return a page in columns as it was drawn: PDFium orders them from left to right."""
+    runs = _runs(text, names)
+    columns: list[list[int]] = []
+    last = (0.0, 0.0)
+    for run in (run for one in objects for run in runs.get(address(one), [])):
+        at = _origin(text, run.first)
+        if not columns or at[1] > last[1] or abs(at[0] - last[0]) > abs(at[1] - last[1]):
+            columns.append([])
+        columns[-1] += run.codes
+        last = _origin(text, run.end - 1)
+    return "\n".join(map(_joined, columns))
+
+
+def _origin(text: PdfTextPage, place: int) -> tuple[float, float]:
+    x, y = ctypes.c_double(0), ctypes.c_double(0)
+    raw.FPDFText_GetCharOrigin(text, place, x, y)
+    return x.value, y.value
 
 
 def _unnamed(text: PdfTextPage) -> Iterator[int]:
