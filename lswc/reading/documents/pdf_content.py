@@ -93,10 +93,13 @@ def in_order(
     doesn't say what some of its glyphs are.
     """
     objects = list(texts(page))
+    actual = _Actual()
+    said = [actual.of(one) for one in objects]
     is_plain = _TO_THE_LEFT.search(plain) is not None or len(objects) > PAGE_OBJECTS
     is_marked = not is_plain and _MARKED.search(plain) is not None
     has_unnamed = has_unnamed or (is_marked and any(_unnamed(text)))
-    has_clusters = is_marked and _CLUSTERS.search(plain) is not None
+    # Who says what glyphs are by ActualText calls none by its cluster.
+    has_clusters = is_marked and not actual.found and _CLUSTERS.search(plain) is not None
     names = named(text, objects) if has_unnamed or has_clusters else {}
     if has_unnamed:
         names = _with_blanks(text, names)
@@ -104,7 +107,8 @@ def in_order(
     doubtful = sum(not is_sure for _, is_sure in names.values())
     if not is_marked and _EAST_ASIAN.search(plain) and _is_vertical(text):
         return _columns(text, objects, names), doubtful
-    found = None if is_plain else _in_order(text, objects, names, is_marked)
+    is_plain = is_plain or not (actual.found or is_marked)
+    found = None if is_plain else _in_order(text, objects, said, names)
     return plain if found is None else found, doubtful
 
 
@@ -170,13 +174,12 @@ def _plain(text: PdfTextPage, names: Said) -> str:
 
 
 def _in_order(
-    text: PdfTextPage, objects: Sequence[Any], names: Said, is_marked: bool
+    text: PdfTextPage, objects: Sequence[Any], said: Sequence[str | None], names: Said
 ) -> str | None:
-    """Return a page's text by where its objects are; None if it is better as PDFium orders it."""
-    actual = _Actual()
-    said = [actual.of(one) for one in objects]
-    if not (actual.found or is_marked):
-        return None
+    """Return a page's text by where its objects are; None if it is better as PDFium orders it.
+
+    ``said`` is what ActualText says of each object.
+    """
     runs = _runs(text, names)
     measure = _Measure(
         any(run.codes and _is_mark(run.codes[0]) for own in runs.values() for run in own)
