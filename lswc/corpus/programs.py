@@ -6,6 +6,7 @@ reads its standard input, and is confined as ``lswc.reading.confined_program`` s
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.errors import ConfigError
+from lswc.language.charset import decode
 from lswc.language.registry import three_letters
 from lswc.processes import environment
 from lswc.reading.documents.text import DAMAGED, LOCKED, OLDER, Text
@@ -32,7 +34,7 @@ SCANS = 100
 """Scanned pages of a document that are read."""
 
 _COMMANDS = {
-    Kind.WORD: ("catdoc", "-w", "-d", "utf-8", "-"),
+    Kind.WORD: ("catdoc", "-w", "-s", "cp1252", "-d", "utf-8", "-"),
     Kind.POWERPOINT: ("catppt", "-d", "utf-8", "/dev/stdin"),
 }
 OLDER_FILE_SECONDS, SECONDS_A_PAGE = 10, 60
@@ -41,6 +43,11 @@ OLDER_FILE_SECONDS, SECONDS_A_PAGE = 10, 60
 _PATIENCE = 4  # times as many by the clock
 _PAGE = 200_000  # bytes of a page's text
 _ENCRYPTED_SLIDES = b"\xdf\xc4\xd1\xf3"  # [MS-PPT] §2.3.2, headerToken
+# Word before 97 has text in the charset of its maker's machine ([MS-DOC] §2.5.2, wIdent, nFib).
+_BEFORE_97 = re.compile(rb"\xdc\xa5[\x65-\x6c]\x00")
+_SECTOR = 64  # bytes: where a stream may begin
+# Tesseract takes most lines of Burmese for pictures, unless all are of one column.
+_LAYOUT = {"my": ("--psm", "4")}
 _TESSDATA = {"zh": "chi_sim+chi_tra"}  # else it has the codes of ISO 639-3
 
 
@@ -95,6 +102,7 @@ class Programs:
         check(names, language)
         self._documents, self._names = documents, frozenset(names)
         self._data = tessdata(language)
+        self._layout = _LAYOUT.get(language, ())
 
     def read(self, kind: Kind, body: bytes, content_type: str, most: Most) -> Text:
         """Return what a document says. Never fails."""
@@ -110,7 +118,7 @@ class Programs:
     def _scan(self, body: bytes, page: int) -> str:
         """Return the text of a page of a PDF that is a picture."""
         picture = self._documents.draw(body, page)
-        options = ("-", "-", "-l", self._data, "-c", "preserve_interword_spaces=1")
+        options = ("-", "-", "-l", self._data, *self._layout, "-c", "preserve_interword_spaces=1")
         return _said(("tesseract", *options), picture, SECONDS_A_PAGE, _PAGE)[0] if picture else ""
 
 
@@ -129,11 +137,17 @@ def _older(kind: Kind, body: bytes, most: Most) -> Text:
     if kind is Kind.POWERPOINT and _ENCRYPTED_SLIDES in body:
         return Text(reason=LOCKED)
     text, errors = _said(_COMMANDS[kind], body, OLDER_FILE_SECONDS, 4 * most.text)
+    if kind is Kind.WORD and _is_before_97(body):
+        text = decode(text.encode("cp1252", "ignore")).text
     lines = filter(None, map(str.strip, text.replace("\f", "\n").splitlines()))
     found = Text(text="\n".join(lines)).completed(most)
     if found.text:
         return found
     return found._replace(reason=LOCKED if "encrypted" in errors else DAMAGED if errors else "")
+
+
+def _is_before_97(body: bytes) -> bool:
+    return any(found.start() % _SECTOR == 0 for found in _BEFORE_97.finditer(body))
 
 
 def _said(command: Sequence[str], given: bytes, seconds: int, most: int) -> tuple[str, str]:

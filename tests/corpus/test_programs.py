@@ -17,6 +17,7 @@ from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most
 from lswc.safety.content_types import Kind
 from tests.reading import made
+from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,9 +51,24 @@ def read(kind: Kind, body: bytes, *names: str, most: Most | None = None) -> Text
 def test_an_older_file_is_what_its_program_says(install: Install) -> None:
     install("catdoc", "print(sys.stdin.buffer.read()[8:].decode(), *sys.argv[1:])")
     install("catppt", "print(open(sys.argv[-1], 'rb').read()[8:].decode() + '\\f\\n slide ')")
-    assert read(Kind.WORD, OLDER, "catdoc").text == "ก" * 9 + " -w -d utf-8 -"
+    assert read(Kind.WORD, OLDER, "catdoc").text == "ก" * 9 + " -w -s cp1252 -d utf-8 -"
     assert read(Kind.POWERPOINT, OLDER, "catdoc").text == "ก" * 9 + "\nslide"
     assert read(Kind.WORD, OLDER).reason == "older format"
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "charset"),
+    [(b"\x68\0", THAI.strip(), "cp874"), (b"\xc1\0", "élèves à l'école – «été»", "cp1252")],
+)
+def test_an_older_file_is_in_the_charset_of_its_machine(
+    install: Install, version: bytes, text: str, charset: str
+) -> None:
+    """Word before 97 has bytes of it; catdoc takes them for Windows-1252's."""
+    install("catppt", "")
+    install("catdoc", "print(sys.stdin.buffer.read()[600:].decode('cp1252', 'ignore'))")
+    head = OLDER[:8].ljust(512, b"\0") + (b"\xdc\xa5" + version).ljust(88, b"\0")
+    found = read(Kind.WORD, head + text.encode(charset), "catdoc").text
+    assert found.replace("\n", "") == text.replace("\n", "")
 
 
 REFUSED = """
@@ -116,6 +132,18 @@ def test_scanned_pages_are_read_where_they_are(install: Install) -> None:
     assert first.endswith(f"{size} ['-', '-', '-l', 'tha']")
     assert second == "ขคง"
     assert read(Kind.PDF, made.pdf([["."]], stream=PICTURE)).reason == "scanned"
+
+
+@pytest.mark.parametrize(("language", "layout"), [("my", ["--psm", "4"]), ("th", [])])
+def test_a_page_of_burmese_is_one_column(
+    install: Install, language: str, layout: list[str]
+) -> None:
+    data = HAS_DATA.replace("'tha'", "'tha', 'mya'")
+    install("tesseract", data + "print(sys.argv[5:-2])")
+    with DocumentProcess() as documents:
+        programs = Programs(documents, ("tesseract",), language)
+        found = programs.read(Kind.PDF, made.pdf([["."]], stream=PICTURE), "", Most())
+    assert found.text == str(layout)
 
 
 def test_a_page_with_text_beside_a_picture_is_none_of_a_scan(install: Install) -> None:

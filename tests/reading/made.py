@@ -308,6 +308,12 @@ def workbook(
     })  # fmt: skip
 
 
+def unzipped(body: bytes) -> dict[str, bytes]:
+    """Return the files of a zip."""
+    with ZipFile(BytesIO(body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def zipped(files: Mapping[str, bytes], packed: int = ZIP_DEFLATED) -> bytes:
     """Return a zip file."""
     out = BytesIO()

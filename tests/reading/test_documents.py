@@ -9,16 +9,17 @@ from zipfile import ZipFile
 
 import pytest
 
-from lswc.reading.documents import deadline, packed, read, separate_process
+from lswc.reading.documents import deadline, epub, packed, read, separate_process
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.documents.text import Most, Text
 from lswc.safety.content_types import Kind
 from tests.reading import made
 from tests.reading.hostile_documents import CUT, documents
+from tests.reading.old_files import workbook
 from tests.scenarios.site import THAI
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 LINE = THAI[:60].strip()
 LAST = "http://shown.example/(a), www.shown.example."
@@ -51,21 +52,32 @@ def test_no_font_of_this_machine_has_a_part_in_a_text() -> None:
     assert asked == []
 
 
-def test_a_letter_alone_of_a_font_that_is_not_there_is_read() -> None:
-    """Japanese as older programs write it: a font by its name, each letter put by itself."""
+def japanese(places: Iterable[tuple[str, int, int]], way: str = "H") -> Text:
+    """Read a PDF as older programs write it: a font by its name, and texts where each is put."""
     font = (
-        "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /90ms-RKSJ-H"
+        f"<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /90ms-RKSJ-{way}"
         " /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Ryumin-Light /DW 1000"
         " /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>"
         " /FontDescriptor 6 0 R >>] >>"
     )
-    written = "日本語の日"
     shown = "\n".join(
-        f"BT /G 10 Tf {50 + 10 * place} 700 Td <{letter.encode('cp932').hex()}> Tj ET"
-        for place, letter in enumerate(written)
+        f"BT /G 10 Tf {x} {y} Td <{text.encode('cp932').hex()}> Tj ET" for text, x, y in places
     )
     body = made.pdf(stream=shown.encode()).replace(b"/F 3 0 R >>", f"/G {font} >>".encode())
-    assert of(Kind.PDF, body).text == written
+    return of(Kind.PDF, body)
+
+
+def test_a_letter_alone_of_a_font_that_is_not_there_is_read() -> None:
+    written = "日本語の日"
+    row = ((letter, 50 + 10 * place, 700) for place, letter in enumerate(written))
+    assert japanese(row).text == written
+
+
+def test_a_page_in_columns_is_read_from_the_right() -> None:
+    """PDFium has columns that begin at one height from left to right."""
+    columns = ["これは縦に書かれた文です。", "次の行は左にあります。また", "終わり"]
+    places = [(column, 300 - 20 * number, 700) for number, column in enumerate(columns)]
+    assert japanese(places, "V").text == "".join(columns)
 
 
 def test_a_word_file() -> None:
@@ -193,6 +205,21 @@ def test_a_page_of_a_book_is_read_once() -> None:
     assert (text.text, text.is_cut) == ("a\nb", False)
 
 
+@pytest.mark.parametrize(
+    ("href", "name"),
+    [
+        ("a%20b.xhtml", "OPS/a b.xhtml"), ("a%20b.xhtml", "OPS/a%20b.xhtml"),
+        ("../a.xhtml?b#c", "a.xhtml"), ("/OPS/a.xhtml", "OPS/a.xhtml"),
+        ("i%CC%82.xhtml", "OPS/\u00ee.xhtml"), ("Text/A.xhtml", "OPS/text/a.xhtml"),
+        ("b/a.xhtml", "OPS\\b\\a.xhtml"),
+    ],
+)  # fmt: skip
+def test_a_page_of_a_book_is_found_however_its_name_is_spelled(href: str, name: str) -> None:
+    package = f'<x><item id="a" href="{href}"/><itemref idref="a"/></x>'.encode()
+    parts = {"OPS/package.opf": package, name: b"<html><p>a"}
+    assert of(Kind.EPUB, made.epub(parts=parts)).text == "a"
+
+
 def test_a_picture_in_the_order_of_a_book_is_no_text() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + b"abc " * 100
     assert of(Kind.EPUB, made.epub("", "b", parts={"OPS/page0.xhtml": picture})).text == "b"
@@ -232,7 +259,8 @@ def test_what_was_deleted_from_a_rich_text_is_not_there(written: str, text: str)
 @pytest.mark.parametrize(
     "title",
     ["Microsoft Word - ประกาศ.doc", "untitled", "Untitled-1", "report_2560.pdf", "ประกาศ.docx",
-     "Document1", "Slide 1", "PowerPoint Presentation", "ภาพนิ่ง 1", "無題", "Book1", "doc (2)"],
+     "Document1", "Slide 1", "PowerPoint Presentation", "ภาพนิ่ง 1", "無題", "Book1", "doc (2)",
+     "????"],
 )  # fmt: skip
 def test_a_name_of_a_file_is_no_title(title: str) -> None:
     assert of(Kind.PDF, made.pdf([["a"]], title=title)).title == ""
@@ -300,6 +328,7 @@ LOCKED_FILE = OLDER_FILE + "EncryptedPackage".encode("utf-16-le")
         (Kind.WORD, LOCKED_FILE, "locked"),
         (Kind.EXCEL, LOCKED_FILE, "locked"),
         (Kind.WORD, b"PK\x03\x04", "damaged"),
+        (Kind.WORD, made.zipped({"a.txt": b"a"}), "damaged"),
         (Kind.EPUB, b"PK\x03\x04", "damaged"),
         (Kind.PDF, b"%PDF-1.4", "damaged"),
         (Kind.PDF, made.pdf([["a"]]), ""),
@@ -345,7 +374,10 @@ def unnamed(text: str, shift: int = 0) -> Text:
 ENGLISH = "The students go to school every day and read the books in the library of the town. "
 
 
-@pytest.mark.parametrize("text", [THAI.strip(), ENGLISH.strip()])
+JAPANESE = "これは日本語の文章です。学校へ行って本を読みます。" * 3
+
+
+@pytest.mark.parametrize("text", [THAI.strip(), ENGLISH.strip(), JAPANESE])
 def test_what_can_hardly_be_other_letters_is_kept_though_no_font_says_so(text: str) -> None:
     found = unnamed(text)
     assert (found.text, found.quality) == (text, 0.0)
@@ -363,6 +395,16 @@ def test_what_can_hardly_be_other_letters_is_kept_though_no_font_says_so(text: s
 )
 def test_what_may_be_others_is_not(text: str, shift: int) -> None:
     assert unnamed(text, shift).text == ""
+
+
+@pytest.mark.parametrize(
+    ("unnamed", "text"), [("X", "the ofice of a kind"), ("f", "the oXice o a kind")]
+)
+def test_the_number_of_a_glyph_is_no_letter(unnamed: str, text: str) -> None:
+    body = made.pdf([["the oXfice of a kind"]], names={unnamed: ""})
+    found = of(Kind.PDF, body)
+    assert found.text == text
+    assert (found.quality or 0.0) < 0.96
 
 
 def test_thai_glyphs_of_private_use_are_their_letters() -> None:
@@ -470,6 +512,35 @@ def test_a_part_of_a_packed_document_is_unpacked_to_a_bound(
     assert (len(slides.text) // 30_000, slides.is_cut) == (4, True)
     book = of(Kind.EPUB, made.epub(*["a" * 30_000] * 9))
     assert (len(book.text) // 30_000, book.is_cut) == (4, True)
+
+
+def test_of_a_book_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epub, "PAGES", 3)
+    whole, cut = (of(Kind.EPUB, made.epub(*["a"] * number)) for number in (3, 4))
+    assert (whole.text, whole.is_cut) == ("a\na\na", False)
+    assert (cut.text, cut.is_cut) == ("a\na\na", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "reason"),
+    [
+        (Kind.PDF, made.pdf([[LINE]] * 9), "damaged"),
+        (Kind.WORD, made.docx(made.paragraph(LINE) * 99), "damaged"),
+        (Kind.POWERPOINT, made.pptx(*[LINE] * 9), "damaged"),
+        (Kind.EXCEL, made.xlsx(*[LINE] * 9), "damaged"),
+        (Kind.OPENDOCUMENT, made.odt(f"<text:p>{LINE}</text:p>" * 9), "damaged"),
+        (Kind.EPUB, made.epub(*[LINE] * 9), "damaged"),
+        (Kind.RTF, made.rtf("a" * 99), ""),
+        (Kind.EXCEL, workbook({"a": [(0, 0, LINE)] * 99}), "damaged"),
+        (Kind.WORD, OLDER_FILE, "older format"),
+    ],
+)
+def test_a_document_that_is_cut_in_the_middle_is_read_as_far_as_that_goes(
+    kind: Kind, body: bytes, reason: str
+) -> None:
+    found = of(kind, body[: len(body) // 2])
+    assert found.reason == reason
+    assert bool(found.text) is (found.reason == "")
 
 
 def test_a_reservation_in_a_pdf_is_heeded() -> None:

@@ -40,6 +40,41 @@ def test_what_a_word_file_shows(runs: str, text: str) -> None:
     assert word(f"<w:p>{runs}</w:p>") == text
 
 
+def boxed(text: str) -> str:
+    return f"<w:pict><w:txbxContent>{made.paragraph(text)}</w:txbxContent></w:pict>"
+
+
+def control(inner: str, within: str = "") -> str:
+    return f"<w:sdt><w:sdtPr>{within}</w:sdtPr><w:sdtContent>{inner}</w:sdtContent></w:sdt>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        pytest.param(
+            f"<w:p>{run('a')}<w:r>{boxed('b')}</w:r>{run('c')}</w:p>", "a\nb\nc", id="a box"
+        ),
+        pytest.param(
+            f"<w:p><w:r><w:rPr><w:vanish/></w:rPr>{boxed('b')}<w:t>c</w:t></w:r></w:p>", "b",
+            id="a box in what is hidden",
+        ),
+        pytest.param(control(made.paragraph("a")), "a", id="a control"),
+        pytest.param(
+            control(made.paragraph("Click here"), "<w:showingPlcHdr/>") + made.paragraph("a"), "a",
+            id="one that says what to fill in",
+        ),
+        pytest.param(
+            f"<w:p><w:r><w:ruby><w:rt>{run('かん')}</w:rt><w:rubyBase>{run('漢')}</w:rubyBase>"
+            "</w:ruby></w:r></w:p>", "漢",
+            id="how it is read aloud",
+        ),
+        pytest.param(f"<w:p><w:smartTag>{run('a')}</w:smartTag>{run('b')}</w:p>", "ab", id="a tag"),
+    ],
+)  # fmt: skip
+def test_what_is_within_others(body: str, text: str) -> None:
+    assert word(body) == text
+
+
 def test_notes_come_after_the_text() -> None:
     notes = {
         name: f"<w:x {W}><w:x>{made.paragraph(name)}</w:x></w:x>".encode()
@@ -149,6 +184,33 @@ def test_slides_come_in_the_order_of_the_presentation() -> None:
         "ppt/_rels/presentation.xml.rels": f"<Relationships>{relations}</Relationships>".encode(),
     })  # fmt: skip
     assert read(Kind.POWERPOINT, body, "", Most()).text.splitlines() == ["c", "a"]
+
+
+def test_what_is_drawn_on_a_slide_is_of_it() -> None:
+    """The texts of a diagram, and what a chart is called, are in parts of their own."""
+    listed = "".join(
+        f'<Relationship Id="r{kind}" Type="x/{kind}" Target="../{kind}.xml"/>'
+        for kind in ("diagramData", "chart", "image")
+    )
+    parts = {
+        "ppt/slides/_rels/slide1.xml.rels": f"<Relationships>{listed}</Relationships>".encode(),
+        **{
+            f"ppt/{kind}.xml": f'<x xmlns:a="a"><a:p><a:t>{kind}</a:t></a:p></x>'.encode()
+            for kind in ("diagramData", "chart", "image")
+        },
+    }
+    found = read(Kind.POWERPOINT, made.pptx("a", "b", parts=parts), "", Most())
+    assert (found.text.splitlines(), found.is_cut) == (["a", "diagramData", "chart", "b"], False)
+
+
+def test_shared_texts_are_where_the_workbook_says() -> None:
+    book = made.workbook({"worksheets/a.xml": CELL.format(0)}, ["a"])
+    files = made.unzipped(book)
+    files["xl/Texts.xml"] = files.pop("xl/sharedStrings.xml")
+    told = b'<Relationship Id="t" Type="x/sharedStrings" Target="Texts.xml"/></Relationships>'
+    relations = "xl/_rels/workbook.xml.rels"
+    files[relations] = files[relations].replace(b"</Relationships>", told)
+    assert read(Kind.EXCEL, made.zipped(files), "", Most()).text == "a"
 
 
 def test_a_file_in_another_does_not_say_what_that_is() -> None:

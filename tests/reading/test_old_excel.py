@@ -87,9 +87,13 @@ def test_noise_in_one_is_no_error() -> None:
         (b"a\tb\n", None),
     ],
 )
-@pytest.mark.parametrize("name", ["a.xls", "a.doc"])
+@pytest.mark.parametrize(
+    ("name", "served"),
+    [("a.xls", ""), ("a.doc", ""), ("a.xls", "application/vnd.ms-excel"),
+     ("a.doc", "application/msword"), ("a.doc", "application/octet-stream")],
+)  # fmt: skip
 def test_what_an_old_name_is_given_to_is_what_its_bytes_say(
-    body: bytes, kind: Kind | None, name: str
+    body: bytes, kind: Kind | None, name: str, served: str
 ) -> None:
     kind = Kind.WORD if body is BOOK and name == "a.doc" else kind
-    assert kind_of("", body, name) is kind
+    assert kind_of(served, body, name) is kind

@@ -178,3 +178,47 @@ def test_a_glyph_without_a_name_is_what_its_font_says(rule: bool, text: str) -> 
     stream = f"BT /F 10 Tf 50 700 Td <{shown}> Tj ET".encode()
     body = made.pdf([letters], names={"X": ""}, stream=stream)
     assert read(Kind.PDF, _embedded(body, out.getvalue()), "", Most()).text == text
+
+
+_NAMED = {"ក": "ក្រ", "X": ""}  # the first glyph of a cluster by all of it, the other by nothing
+
+
+@pytest.mark.parametrize(
+    ("names", "shift", "text"),
+    [
+        pytest.param(_NAMED, 0, "ក្រខខ្រគឃងចកគឃងច", id="named by its cluster"),
+        pytest.param({"X": "ក្រ", "ក": ""}, 0, "ក្រខខ្រគឃងចកគឃងច", id="and the mark, not the letter"),
+        pytest.param({"X": "\ufffd"}, 0, "\ufffdកខ\ufffdខគឃងចកគឃងច", id="by none"),
+        pytest.param(_NAMED, 1, "ក្រខខគឃងចក្រគឃងច", id="in a font of other numbers"),
+    ],
+)
+def test_a_glyph_that_is_called_by_its_cluster(
+    names: dict[str, str], shift: int, text: str
+) -> None:
+    """A part of a font, as some writers bring it, has the table of letters and no rules."""
+    letters = sorted("កខគឃងចX")
+    codes = {letter: number for number, letter in enumerate(letters, 0x21)}
+    font = TTFont(BytesIO(_font(set(), 0x22 + len(letters))))
+    cmap = {ord(one): f"g{code + shift}" for one, code in codes.items() if one != "X"}
+    for table in font["cmap"].tables:
+        table.cmap = cmap
+    out = BytesIO()
+    font.save(out)
+    shown = "".join(f"{codes[one]:04x}" for one in "XកខXខគឃងចកគឃងច")
+    stream = f"BT /F 10 Tf 50 700 Td <{shown}> Tj ET".encode()
+    body = made.pdf([letters], names=names, stream=stream)
+    found = read(Kind.PDF, _embedded(body, out.getvalue()), "", Most())
+    assert found.text == text
+    assert (found.quality or 0.0) < 1.0
+
+
+@pytest.mark.parametrize("text", ["กข ขก กข", "ab ba ab"])
+def test_a_glyph_without_a_name_that_draws_nothing_is_a_blank(text: str) -> None:
+    letters = sorted(set(text))
+    font = TTFont(BytesIO(_font(set(), 0x21 + len(letters))))
+    font["glyf"]["g33"] = TTGlyphPen(None).glyph()  # the first of them is the blank
+    out = BytesIO()
+    font.save(out)
+    body = made.pdf([[text]], names={" ": ""})
+    found = read(Kind.PDF, _embedded(body, out.getvalue()), "", Most())
+    assert (found.text, found.quality) == (text, 1.0)

@@ -16,6 +16,7 @@ from lswc.safety.content_types import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lswc.reading.documents.packed import Budget
     from lswc.reading.documents.text import Most
 
 
@@ -44,7 +45,7 @@ def read(
         case Kind.WORD | Kind.POWERPOINT if body.startswith(SIGNATURE):
             return Text(reason=OLDER)
         case Kind.WORD | Kind.POWERPOINT | Kind.EXCEL | Kind.OPENDOCUMENT:
-            return office.read(kind, body, most)
+            return office.read(kind, body, most, part=_part)
         case Kind.EPUB:
             return epub.read(body, most)
         case Kind.RTF:
@@ -55,3 +56,10 @@ def read(
             return plain_text(body, content_type, most, separators=",;")
         case _:
             return Text()
+
+
+def _part(content: bytes, name: str, most: Most, budget: Budget) -> Text:
+    # Not above: most documents have no others in them.
+    from lswc.reading.documents import parts
+
+    return parts.read(content, name, most, budget)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import re
+import unicodedata
 from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -47,6 +49,7 @@ def _book(archive: ZipFile, most: Most, budget: Budget) -> Text:
     about = _parsed(archive, package, budget)
     order = list(dict.fromkeys(_order(about, posixpath.dirname(package))))
     encrypted = _encrypted(archive, budget)
+    names = {_spelled(name): name for name in archive.namelist()}
     texts: list[str] = []
     references: list[Reference] = []
     size, unread, is_cut = 0, 0, len(order) > PAGES
@@ -57,7 +60,7 @@ def _book(archive: ZipFile, most: Most, budget: Budget) -> Text:
         if name in encrypted:
             is_cut = True
             continue
-        page = _page(_part(archive, name, budget), most)
+        page = _page(_part(archive, names.get(_spelled(name), name), budget), most)
         texts.append(page.text)
         size += len(page.text)
         references += page.references
@@ -79,9 +82,15 @@ def _order(about: etree._Element, folder: str) -> Iterator[str]:
     for reference in about.iter("{*}itemref"):
         item = files.get(reference.get("idref"))
         if item is not None and not item.get("media-type", "").startswith(("image/", "audio/")):
-            name = unquote(item.get("href", "").partition("#")[0])
+            name = unquote(re.split("[?#]", item.get("href", ""))[0])
             if name:
                 yield posixpath.normpath(posixpath.join(folder, name))
+
+
+def _spelled(name: str) -> str:
+    """Return a name of a part as it is compared: writers spell it otherwise in a reference."""
+    plain = unquote(name).replace("\\", "/").lstrip("/")
+    return unicodedata.normalize("NFC", plain).casefold()
 
 
 def _encrypted(archive: ZipFile, budget: Budget) -> frozenset[str]:

@@ -30,12 +30,13 @@ from lswc.safety.content_types import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lswc.reading.documents.packed import ReadPart
     from lswc.reading.documents.text import Most
 
 _DOCUMENT = "word/document.xml"
 _PRESENTATION = "ppt/presentation.xml"
 _WORKBOOK = "xl/workbook.xml"
-_NOTES = ("footnotes", "endnotes")
+_NOTES = frozenset({"footnotes", "endnotes"})
 _SLIDE = re.compile(r"ppt/slides/slide(\d{0,6})\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet(\d{0,6})\.xml")
 _FIELD = re.compile(r"\bHYPERLINK\s+\"([^\"]{1,2000})\"")
@@ -43,8 +44,12 @@ _FORMULA = re.compile(r"\bHYPERLINK\s{0,9}\(\s{0,9}\"([^\"]{1,2000})\"", re.IGNO
 _LONGEST = 2_000  # characters of a linked text
 _MOST_SHARED = 1_000_000  # texts of an Excel file
 _LONGEST_NUMBER = 10  # digits, of a shared text
-# What says again what its alternative has said, and what was moved elsewhere, or deleted.
-_LEFT_OUT = frozenset({"Fallback", "moveFrom", "del"})
+# What says again what its alternative has said, what was moved elsewhere, or deleted, and how
+# letters are read aloud.
+_LEFT_OUT = frozenset({"Fallback", "moveFrom", "del", "rt"})
+# Parts whose text is of a slide, a sheet or a document: diagrams, boxes, and charts.
+_DRAWN = frozenset({"diagramData", "drawing", "chart"})
+_NOT_SAID = frozenset({"annotation", "tracked-changes", "ruby-text"})  # of OpenDocument
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _WITH_ATTRIBUTES = frozenset({"lang", "vanish", "hyperlink", "fldSimple"})
 _FALSE = frozenset({"0", "false", "off"})
@@ -52,14 +57,24 @@ _COMPLEX = re.compile("[\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\ufb1d-\ufdff\ufe
 _EAST_ASIAN = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
 
-def read(kind: Kind, body: bytes, most: Most, budget: Budget | None = None) -> Text:
-    """Return what a document says: as far as it is neither broken nor encrypted."""
+def read(
+    kind: Kind,
+    body: bytes,
+    most: Most,
+    budget: Budget | None = None,
+    part: ReadPart | None = None,
+) -> Text:
+    """Return what a document says: as far as it is neither broken nor encrypted.
+
+    ``part`` reads the files in it; else it is read as far as it goes without them.
+    """
     try:
         with ZipFile(BytesIO(body)) as archive:
-            found = _READ[kind](Packed(archive, most, budget or Budget()))
+            found = _READ[kind](Packed(archive, most, budget or Budget(), part))
     except (ValueError, OverflowError, *BROKEN):
         return Text(reason=DAMAGED)
-    return found.completed(most)
+    is_nothing = found.is_cut and not found.text
+    return found._replace(reason=DAMAGED if is_nothing else "").completed(most)
 
 
 def _word(packed: Packed) -> Text:
@@ -74,7 +89,7 @@ def _word(packed: Packed) -> Text:
     content = _Document(packed, links, chunks)
     is_cut = packed.parse(main, content)
     for type_, to in relations.values():
-        if type_ in _NOTES and not is_cut:
+        if type_ in _NOTES | _DRAWN and not is_cut:
             name = path_of(folder, to)
             content.begin_part(packed.links(name))
             is_cut |= packed.parse(name, content)
@@ -87,8 +102,7 @@ def _slides(packed: Packed) -> Text:
     names = packed.ordered(packed.main(_PRESENTATION), "sldId", _SLIDE)
     is_cut = len(names) > PARTS
     for name in names[:PARTS]:
-        content.link_all(packed.links(name))
-        is_cut |= packed.parse(name, content)
+        is_cut |= content.read(packed, name)
     return content.found(about, content.declared, is_cut)
 
 
@@ -96,15 +110,16 @@ def _sheets(packed: Packed) -> Text:
     about, shared = About(), _Shared(packed.most)
     packed.parse("docProps/core.xml", about)
     main = packed.main(_WORKBOOK)
-    part = posixpath.join(posixpath.dirname(main), "sharedStrings.xml")
+    folder = posixpath.dirname(main)
+    listed = dict(packed.relations(main).values())
+    part = path_of(folder, listed.get("sharedStrings", "sharedStrings.xml"))
     # Some writers leave it out.
     is_cut = part in packed.archive.namelist() and packed.parse(part, shared)
     names = packed.ordered(main, "sheet", _SHEET)
     content = _Sheets(packed.most, shared.texts)
     is_cut |= len(names) > PARTS
     for name in names[:PARTS]:
-        content.link_all(packed.links(name))
-        is_cut |= packed.parse(name, content)
+        is_cut |= content.read(packed, name)
     return content.found(about, "", is_cut)
 
 
@@ -187,6 +202,9 @@ class _Word(_Content):
         self._is_hidden = False
         self._run: dict[str, str] = {}
         self._field = ""
+        self._outside: list[bool] = []  # of text boxes: whether it is hidden
+        self._is_placeholder = False
+        self._controls: list[bool] = []  # for contents: whether they show what to fill in
 
     @property
     def declared(self) -> str:
@@ -196,12 +214,20 @@ class _Word(_Content):
     def begin_part(self, links: Mapping[str, str]) -> None:
         """Go on with another part, which has links of its own."""
         self._links, self._within, self._field = links, "", ""
-        self._left_out, self._is_hidden = 0, False
+        self._left_out, self._is_hidden, self._is_placeholder = 0, False, False
+        self._outside, self._controls = [], []
 
-    def link_all(self, links: Mapping[str, str]) -> None:
-        """Take the links of a part."""
-        for target in links.values():
+    def read(self, packed: Packed, name: str) -> bool:
+        """Take a part and what is drawn on it; return whether that isn't all that there was."""
+        relations = packed.relations(name).values()
+        for target in (to for type_, to in relations if type_ == "hyperlink"):
             self._refer(target)
+        is_cut = packed.parse(name, self)
+        for to in (to for type_, to in relations if type_ in _DRAWN):
+            drawn = path_of(posixpath.dirname(name), to)
+            self.begin_part(packed.links(drawn))
+            is_cut |= packed.parse(drawn, self)
+        return is_cut
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = local(tag)
@@ -210,6 +236,15 @@ class _Word(_Content):
             self._left_out += 1
         elif name == "r":
             self._run, self._is_hidden = {}, False
+        elif name == "txbxContent":
+            self._outside.append(self._is_hidden)
+            self._add("\n")
+        elif name == "showingPlcHdr":
+            self._is_placeholder = True
+        elif name == "sdtContent":
+            self._left_out += self._is_placeholder
+            self._controls.append(self._is_placeholder)
+            self._is_placeholder = False
         elif name in _SIGNS:
             self._say(_SIGNS[name])
         elif name in _WITH_ATTRIBUTES:
@@ -239,6 +274,10 @@ class _Word(_Content):
             self._field = ""
         elif name == "pPr":
             self._is_hidden = False
+        elif name == "txbxContent" and self._outside:
+            self._is_hidden = self._outside.pop()
+        elif name == "sdtContent" and self._controls:
+            self._left_out -= self._controls.pop()
         elif name == "hyperlink":
             self._end_link()
 
@@ -284,11 +323,8 @@ class _Document(_Word):
                 self._say_all(name)
 
     def _say_all(self, name: str) -> None:
-        # Not above: most documents have no others in them.
-        from lswc.reading.documents import parts
-
         packed = self._packed
-        if packed.budget.is_used:
+        if packed.part is None or packed.budget.is_used:
             self.is_cut = True
             return
         try:
@@ -297,7 +333,7 @@ class _Document(_Word):
         except (KeyError, *BROKEN):
             self.is_cut = True
             return
-        found = parts.read(content, name, packed.most, packed.budget)
+        found = packed.part(content, name, packed.most, packed.budget)
         self.is_cut |= found.is_cut
         self._say(f"{found.text}\n")
         for reference in found.references:
@@ -394,7 +430,7 @@ class _Open(_Content):
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         name = local(tag)
-        if name in ("annotation", "tracked-changes"):
+        if name in _NOT_SAID:
             self._left_out += 1
         elif name in ("p", "h"):
             self._depth += 1
@@ -406,7 +442,7 @@ class _Open(_Content):
 
     def end(self, tag: str) -> None:
         name = local(tag)
-        if name in ("annotation", "tracked-changes"):
+        if name in _NOT_SAID:
             self._left_out -= 1
         elif name in ("p", "h"):
             self._depth -= 1

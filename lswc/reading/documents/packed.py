@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping
 
-    from lswc.reading.documents.text import Most
+    from lswc.reading.documents.text import Most, Text
 
 MAX_UNPACKED = 50_000_000
 """Bytes of a document that are unpacked."""
@@ -61,14 +62,10 @@ class Part:
 
 @dataclass
 class Budget:
-    """The bytes that may still be unpacked of a document, and until when.
-
-    ``is_within`` says that it is in another document.
-    """
+    """The bytes that may still be unpacked of a document, and until when."""
 
     left: int = field(default_factory=lambda: MAX_UNPACKED)
     deadline: Deadline = field(default_factory=Deadline)
-    is_within: bool = False
 
     def pieces(self, part: IO[bytes]) -> Iterator[bytes]:
         """Yield a part as it is unpacked, until the budget is used up."""
@@ -82,12 +79,17 @@ class Budget:
         return self.left <= 0 or self.deadline.is_over
 
 
+ReadPart = Callable[[bytes, str, "Most", Budget], "Text"]
+"""Reads a file in a document: by its content, its name, and what may be read."""
+
+
 class Packed(NamedTuple):
-    """A document as it is packed, and what may be read of it."""
+    """A document as it is packed, and what may be read of it; without ``part`` no file in it is."""
 
     archive: ZipFile
     most: Most
     budget: Budget
+    part: ReadPart | None = None
 
     def parse(self, name: str, target: Part) -> bool:
         """Let lxml tell a target of a part; return whether that isn't all that there was."""

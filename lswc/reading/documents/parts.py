@@ -38,8 +38,7 @@ def read(content: bytes, name: str, most: Most, budget: Budget) -> Text:
         return rtf.read(content, most)
     if kind is Kind.TEXT:
         return plain_text(content, "", most)
-    if kind is Kind.WORD and not budget.is_within:
-        budget.is_within = True
+    if kind is Kind.WORD:
         return office.read(kind, content, most, budget)
     return Text(is_cut=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
+    from lswc.reading.documents.pdf_names import Names
     from lswc.reading.documents.text import Most
 
 _PAGES = 2_000
@@ -36,6 +37,9 @@ _SAMPLE = 200  # glyphs of a page
 _EXAMINED = 4_000  # characters of a page whose font names no letters
 _CERTAIN, _LEAST_LETTERS, _MOST_FORBIDDEN = 0.9, 60, 0.02
 _SPELLED = frozenset({"th", "lo", "vi"})
+_KANA, _LETTER = re.compile("[\u3041-\u30fc]"), re.compile(r"[^\W\d_]")
+_KANA_OF_JAPANESE = 0.25
+_NO_LETTERS = re.compile("[\ue000-\uefff\ufffd\U000f0000-\U0010ffff]")  # or not said which
 _FULL = 0.7  # of the length of a page's longest lines
 # TDM Reservation Protocol (W3C Community Group 2024), in XMP.
 _RESERVED = re.compile(rb"tdm:reservation\s{0,9}(?:>|=\s{0,9}[\"'])\s{0,9}([01])\b")
@@ -61,7 +65,10 @@ _FEW = 2  # letters that may stand alone in a line, as before a sara am
 # A glyph of both has the lower code point in many a font's map: U+2F47 for U+65E5.
 _RADICALS = {n: normalize("NFKC", chr(n)) for n in range(0x2E80, 0x2FE0)}
 # Scripts whose lines go on in the next without a blank.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff"
+    "\uff00-\uff20\uff3b-\uff40\uff5b-\uffef"
+)
 _JOINED = re.compile(f"(?<=[{_UNSPACED}])\x00(?=[{_UNSPACED}])")
 
 
@@ -74,34 +81,34 @@ def read(body: bytes, most: Most, scans: Mapping[int, str] | None = None) -> Tex
     from pypdfium2 import PdfDocument, PdfiumError, raw
 
     from lswc.reading.documents import pdf_fonts
+    from lswc.reading.documents.pdf_names import Names
 
     pdf_fonts.use()
     reserved = _RESERVED.search(body)
     robots = frozenset({f"tdm-reservation={reserved[1].decode()}"} if reserved else ())
     try:
-        with PdfDocument(body) as document:
-            found = _document(document, most, scans or {})
+        with PdfDocument(body) as document, Names(document) as names:
+            found = _document(document, names, most, scans or {})
             return found._replace(robots=robots).completed(most)
     except PdfiumError as error:
         is_locked = error.err_code == raw.FPDF_ERR_PASSWORD
         return Text(robots=robots, reason=LOCKED if is_locked else DAMAGED)
 
 
-def _document(document: PdfDocument, most: Most, scans: Mapping[int, str]) -> Text:
-    from pypdfium2 import PdfiumError
+def _document(document: PdfDocument, names: Names, most: Most, scans: Mapping[int, str]) -> Text:
+    from lswc.reading.documents.pdf_annotations import read_forms
 
     texts: list[str] = []
     references: list[Reference] = []
     scanned: list[int] = []
-    with suppress(PdfiumError):  # then the page is read without what its fields hold
-        document.init_forms()
+    read_forms(document)
     size, unread, shown, sure, read = 0, 0, 0, 0, 0
     deadline = Deadline(most.seconds)
     number = len(document)
     for index in range(min(number, _PAGES)):
         if size > most.text or deadline.is_over:
             break
-        page = _page(document, index, most.links + 1)
+        page = _page(document, names, index, most.links + 1)
         text = with_sara_am(scans[index]) if index in scans else page.text
         texts += (paragraphs(text), page.filled)
         size += len(text) + len(page.filled)
@@ -142,7 +149,7 @@ class _Page(NamedTuple):
     is_scan: bool = False
 
 
-def _page(document: PdfDocument, index: int, most: int) -> _Page:
+def _page(document: PdfDocument, names: Names, index: int, most: int) -> _Page:
     """Return what a page says; nothing of a broken one."""
     from pypdfium2 import PdfiumError
 
@@ -160,28 +167,35 @@ def _page(document: PdfDocument, index: int, most: int) -> _Page:
         written = "\n".join(filled(document, page))
         if shown <= _SCAN and is_picture(page):
             return _Page(text.get_text_bounded(), written, links, is_scan=True)
-        if not _is_named(text):
+        unnamed = _unnamed(text)
+        if 2 * unnamed > 1:
             seen = text.get_text_bounded().translate(_RADICALS)
             return _Page(seen if _is_certain(seen) else "", written, links, shown)
-        found = in_order(page, text, text.get_text_bounded()).translate(_RADICALS)
-        found = clusters.in_order(with_sara_am(found))
+        plain = text.get_text_bounded()
+        named = partial(names.on_page, index)
+        found, doubtful = in_order(page, text, plain, named, unnamed > 0)
+        found = clusters.in_order(with_sara_am(found.translate(_RADICALS)))
         if not legible(found):
             return _Page("", written, links, shown)
-        return _Page(found, written, links, shown, max(0, shown - WEIGHT * forbidden(found)))
+        doubtful += WEIGHT * forbidden(found) + len(_NO_LETTERS.findall(found))
+        return _Page(found, written, links, shown, max(0, shown - doubtful))
     except PdfiumError:
         return _Page()
     finally:
         page.close()
 
 
-def _is_named(text: PdfTextPage) -> bool:
-    """Tell whether a font says of most glyphs which letters they are (ISO 32000-2 §9.10)."""
+def _unnamed(text: PdfTextPage) -> float:
+    """Return the share of a page's glyphs of which no font says what they are (ISO 32000-2 §9.10).
+
+    It is that of a sample.
+    """
     from pypdfium2 import raw
 
     number = text.count_chars()
     sample = range(0, number, max(1, number // _SAMPLE))
     unnamed = sum(raw.FPDFText_HasUnicodeMapError(text, place) == 1 for place in sample)
-    return bool(2 * unnamed <= len(sample))
+    return float(unnamed / max(1, len(sample)))
 
 
 def _is_certain(text: str) -> bool:
@@ -198,13 +212,18 @@ def _is_certain(text: str) -> bool:
     found = measure(sample)
     best = max(found.shares, key=found.shares.__getitem__, default="")
     is_sure = min(found.shares.get(best, 0.0), found.certainty.get(best, 0.0)) >= _CERTAIN
-    is_known = best not in found.by_letters or best in _SPELLED
+    is_known = best not in found.by_letters or best in _SPELLED or _has_kana(sample)
     return (
         is_sure
         and is_known
         and found.total >= _LEAST_LETTERS
         and WEIGHT * forbidden(sample) <= _MOST_FORBIDDEN * found.total
     )
+
+
+def _has_kana(text: str) -> bool:
+    """Tell whether a text has as much kana as Japanese: few glyphs have numbers that are kana."""
+    return len(_KANA.findall(text)) >= _KANA_OF_JAPANESE * len(_LETTER.findall(text))
 
 
 def with_sara_am(text: str) -> str:

@@ -6,9 +6,11 @@ A page's content has neither. Importing this loads PDFium.
 from __future__ import annotations
 
 import ctypes
+import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pypdfium2 import raw
+from pypdfium2 import PdfiumError, raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +22,18 @@ ANNOTATIONS = 2_000
 """Annotations of a page that are looked at."""
 
 _LONGEST = 200_000  # bytes of a text
+# It warns of each form in XFA, which this build of PDFium doesn't show; its fields are read.
+_LOG = logging.getLogger("pypdfium2")
 _NOT_SEEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _PASSWORD = 1 << 13  # Table 231
 _FILLED = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+
+
+def read_forms(document: PdfDocument) -> None:
+    """Let what the fields of a document hold be read; not of a form that is broken."""
+    _LOG.setLevel(logging.ERROR)
+    with suppress(PdfiumError):
+        document.init_forms()
 
 
 def filled(document: PdfDocument, page: PdfPage) -> Iterator[str]:

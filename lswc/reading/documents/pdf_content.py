@@ -15,23 +15,19 @@ from __future__ import annotations
 import ctypes
 import re
 from bisect import bisect_right
-from ctypes import addressof
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
 
-from pypdfium2 import raw
+from pypdfium2 import PdfTextPage, raw
+
+from lswc.reading.documents.pdf_objects import PAGE_OBJECTS, address, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from pypdfium2 import PdfPage
 
-    from pypdfium2 import PdfPage, PdfTextPage
-
-PAGE_OBJECTS = 50_000
-"""Objects of a page that are looked at. If it has more, it is read as PDFium orders it."""
-
-_DEPTH = 4  # of forms in forms
 _MARKED = re.compile("[\u0900-\u109f\u1780-\u17ff\ua980-\ua9df\uaa00-\uaa7f]")
+_CLUSTERS = re.compile("[\u1000-\u109f\u1780-\u17ff\ue000-\uf6ff\ufffd]")
 # What is written to the left PDFium puts in order better.
 _TO_THE_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _EAST_ASIAN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
@@ -41,6 +37,8 @@ _BLANK = 0.15  # of it: from the edge of a letter to where the next is put
 _GAP = 0.2  # the same, where no blank is drawn
 _WIDE_GAP = 0.8  # East Asian signs have room around them
 _BEYOND = 0.5  # the same, to what is drawn over a letter
+_PAIRS = 50  # of letters that follow each other, which tell how a page is written
+_FLAT = 50  # times as wide as high
 _CLUSTER = 5  # letters that may share a place
 _AA = {"\u0e32": "\u0e4d", "\u0eb2": "\u0ecd"}  # a vowel, and the ring that makes it sara am
 _BLANKS = frozenset({0x20, 0x0D, 0x0A})
@@ -79,16 +77,110 @@ class _Piece(NamedTuple):
         return letters[-1] if letters else self.at
 
 
-def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
-    """Return a page's text; ``plain``, which is PDFium's, where that is as good."""
-    if _TO_THE_LEFT.search(plain):
-        return plain
-    objects = list(_texts(page))
+Said = Mapping[int, tuple[str, bool]]
+"""What letters of a page say instead, by their places, and whether that is sure."""
+
+Named = Callable[[PdfTextPage, Sequence[Any]], Said]
+"""Tells it, as ``Names.on_page`` of the page does."""
+
+
+def in_order(
+    page: PdfPage, text: PdfTextPage, plain: str, named: Named, has_unnamed: bool
+) -> tuple[str, int]:
+    """Return a page's text, and how many of its letters are guessed, or missing.
+
+    It is ``plain``, which is PDFium's, where that is as good. ``has_unnamed`` says that a font
+    doesn't say what some of its glyphs are.
+    """
+    objects = list(texts(page))
     actual = _Actual()
     said = [actual.of(one) for one in objects]
-    if len(objects) > PAGE_OBJECTS or not (actual.found or _MARKED.search(plain)):
-        return plain
-    runs = _runs(text)
+    is_plain = _TO_THE_LEFT.search(plain) is not None or len(objects) > PAGE_OBJECTS
+    is_marked = not is_plain and _MARKED.search(plain) is not None
+    has_unnamed = has_unnamed or (is_marked and any(_unnamed(text)))
+    # Who says what glyphs are by ActualText calls none by its cluster.
+    has_clusters = is_marked and not actual.found and _CLUSTERS.search(plain) is not None
+    names = named(text, objects) if has_unnamed or has_clusters else {}
+    if has_unnamed:
+        names = _with_blanks(text, names)
+        plain = _plain(text, names)
+    doubtful = sum(not is_sure for _, is_sure in names.values())
+    if not is_marked and _EAST_ASIAN.search(plain) and _is_vertical(text):
+        return _columns(text, objects, names), doubtful
+    is_plain = is_plain or not (actual.found or is_marked)
+    found = None if is_plain else _in_order(text, objects, said, names)
+    return plain if found is None else found, doubtful
+
+
+def _is_vertical(text: PdfTextPage) -> bool:
+    """Tell whether most letters of a page stand below the letters before them."""
+    number = text.count_chars() - 1
+    sample = range(0, number, max(1, number // _PAIRS))
+    below = 0
+    for place in sample:
+        (x, y), (next_x, next_y) = (_origin(text, one) for one in (place, place + 1))
+        below += next_y < y and abs(next_x - x) < y - next_y
+    return 2 * below > len(sample) > 1
+
+
+def _columns(text: PdfTextPage, objects: Sequence[Any], names: Said) -> str:
+    """Return a page in columns as it was drawn: PDFium orders them from left to right."""
+    runs = _runs(text, names)
+    columns: list[list[int]] = []
+    last = (0.0, 0.0)
+    for run in (run for one in objects for run in runs.get(address(one), [])):
+        at = _origin(text, run.first)
+        if not columns or at[1] > last[1] or abs(at[0] - last[0]) > abs(at[1] - last[1]):
+            columns.append([])
+        columns[-1] += run.codes
+        last = _origin(text, run.end - 1)
+    return "\n".join(map(_joined, columns))
+
+
+def _origin(text: PdfTextPage, place: int) -> tuple[float, float]:
+    x, y = ctypes.c_double(0), ctypes.c_double(0)
+    raw.FPDFText_GetCharOrigin(text, place, x, y)
+    return x.value, y.value
+
+
+def _unnamed(text: PdfTextPage) -> Iterator[int]:
+    """Yield the places of glyphs of which no map says what they are."""
+    for place in range(text.count_chars()):
+        if raw.FPDFText_HasUnicodeMapError(text, place) == 1:
+            yield place
+
+
+def _with_blanks(text: PdfTextPage, names: Said) -> Said:
+    """Return names with those of blanks, which draw nothing; what is left has none."""
+    edges = tuple(ctypes.c_double(0) for _ in range(4))
+    found = dict(names)
+    for place in _unnamed(text):
+        if not found.get(place, ("", False))[0]:
+            raw.FPDFText_GetCharBox(text, place, *edges)
+            left, right, bottom, top = (edge.value for edge in edges)
+            is_blank = right - left > _FLAT * (top - bottom)
+            found[place] = (" ", True) if is_blank else ("", False)
+    return found
+
+
+def _plain(text: PdfTextPage, names: Said) -> str:
+    codes: list[int] = []
+    for place in range(text.count_chars()):
+        if place in names:
+            codes += map(ord, names[place][0])
+        else:
+            codes.append(raw.FPDFText_GetUnicode(text, place))
+    return _joined(codes)
+
+
+def _in_order(
+    text: PdfTextPage, objects: Sequence[Any], said: Sequence[str | None], names: Said
+) -> str | None:
+    """Return a page's text by where its objects are; None if it is better as PDFium orders it.
+
+    ``said`` is what ActualText says of each object.
+    """
+    runs = _runs(text, names)
     measure = _Measure(
         any(run.codes and _is_mark(run.codes[0]) for own in runs.values() for run in own)
     )
@@ -96,8 +188,8 @@ def in_order(page: PdfPage, text: PdfTextPage, plain: str) -> str:
     for one, instead in zip(objects, said, strict=True):
         whole = measure.whole(one)
         if whole is None:
-            return plain
-        own = runs.get(_address(one), [])
+            return None
+        own = runs.get(address(one), [])
         if instead is not None:
             pieces.append(whole._replace(text=instead))
         elif len(own) == 1:
@@ -118,25 +210,6 @@ def _is_base(sign: str) -> bool:
     return not category(sign).startswith("M")
 
 
-def _texts(page: PdfPage) -> Iterator[Any]:
-    for place in range(min(raw.FPDFPage_CountObjects(page), PAGE_OBJECTS + 1)):
-        yield from _within(raw.FPDFPage_GetObject(page, place), _DEPTH)
-
-
-def _within(one: Any, depth: int) -> Iterator[Any]:
-    """Yield a text object, or those of a form."""
-    kind = raw.FPDFPageObj_GetType(one)
-    if kind == raw.FPDF_PAGEOBJ_TEXT:
-        yield one
-    elif kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        for place in range(min(raw.FPDFFormObj_CountObjects(one), PAGE_OBJECTS + 1)):
-            yield from _within(raw.FPDFFormObj_GetObject(one, place), depth - 1)
-
-
-def _address(pointer: Any) -> int:
-    return addressof(pointer.contents) if pointer else 0
-
-
 class _Actual:
     """What a page says by ActualText, each once; ``found`` says that it does."""
 
@@ -151,7 +224,7 @@ class _Actual:
         """
         for place in range(raw.FPDFPageObj_CountMarks(one)):
             mark = raw.FPDFPageObj_GetMark(one, place)
-            key = _address(mark)
+            key = address(mark)
             if key not in self._texts:
                 self._texts[key] = _actual(mark)
             if (said := self._texts[key]) is not None:
@@ -194,46 +267,30 @@ class _Run:
         return self.end - self.first == len(self.codes)
 
 
-def _runs(text: PdfTextPage) -> dict[int, list[_Run]]:
+def _runs(text: PdfTextPage, names: Said) -> dict[int, list[_Run]]:
     """Return the letters of each object, by its address: another run after what may be a blank.
 
-    What no map names is another run, too, of what its font says of it, or of nothing.
+    What no map names is another run, too, of its name in ``names``, or of nothing.
     """
     found: dict[int, list[_Run]] = {}
-    named = _Named()
     before, was_unnamed = 0, False
     for place in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, place)
         if code in _BLANKS and raw.FPDFText_IsGenerated(text, place) == 1:
             before, was_unnamed = 0, False
             continue
-        one = raw.FPDFText_GetTextObject(text, place)
-        here = _address(one)
+        here = address(raw.FPDFText_GetTextObject(text, place))
         is_unnamed = raw.FPDFText_HasUnicodeMapError(text, place) == 1
         if here != before or is_unnamed or was_unnamed:
             found.setdefault(here, []).append(_Run(place, here == before))
         run = found[here][-1]
         run.end = place + 1
-        run.codes += map(ord, named.letters(one, code)) if is_unnamed else (code,)
+        if place in names:
+            run.codes += map(ord, names[place][0])
+        elif not is_unnamed:
+            run.codes.append(code)
         before, was_unnamed = here, is_unnamed
     return found
-
-
-class _Named:
-    """What a page's fonts say of glyphs that no map names; without a map their number is known."""
-
-    def __init__(self) -> None:
-        self._fonts: dict[int, dict[int, str]] = {}
-
-    def letters(self, one: Any, glyph: int) -> str:
-        """Return what a glyph of a text object says; "" if its font doesn't say."""
-        from lswc.reading.documents.pdf_glyphs import letters
-
-        font = raw.FPDFTextObj_GetFont(one) if one else None
-        key = _address(font)
-        if key not in self._fonts:
-            self._fonts[key] = letters(font) if key else {}
-        return self._fonts[key].get(glyph, "")
 
 
 def _joined(codes: list[int]) -> str:
@@ -382,7 +439,7 @@ def _line(pieces: list[_Piece]) -> str:
             continue
         if is_drawn and text[0] in _AA and first.at - blank < _BLANK * first.size:
             text = _AA[text[0]] + text  # what is drawn there without an extent is no blank
-        if out and out[-1] != " " and text[:1] != " " and not first.joins:
+        if out and out[-1] != " " and text[:1] != " " and (is_drawn or not first.joins):
             is_close = _EAST_ASIAN.match(text) and _EAST_ASIAN.match(out[-1])
             room = _BLANK if is_drawn else _WIDE_GAP if is_close else _GAP
             left = min(piece.at for piece in cluster)  # what is of a letter may be drawn before it

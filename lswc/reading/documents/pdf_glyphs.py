@@ -38,29 +38,31 @@ _BROKEN = (
 )  # fmt: skip
 
 
-def letters(font: Any) -> dict[int, str]:
-    """Return what the glyphs of an embedded font say, by their numbers; none if it doesn't say."""
+def embedded(font: Any) -> bytes:
+    """Return the bytes of a font that its PDF brings; b"" if it brings none, or a large one."""
     size, ask = ctypes.c_size_t(0), raw.FPDFFont_GetFontData
+    if not font or raw.FPDFFont_GetIsEmbedded(font) != 1:
+        return b""
     if not ask(font, None, 0, size) or not 0 < size.value <= FONT_BYTES:
-        return {}
+        return b""
     buffer = (ctypes.c_uint8 * size.value)()
-    if not ask(font, buffer, size.value, size):
-        return {}
-    return _of(bytes(buffer))
+    return bytes(buffer) if ask(font, buffer, size.value, size) else b""
 
 
 @lru_cache(_FONTS)
-def _of(data: bytes) -> dict[int, str]:
+def letters(content: bytes) -> tuple[dict[int, str], bool]:
+    """Return what the glyphs of a font say, by their numbers, and whether the font is whole.
+
+    A part of a font may have other numbers in its PDF.
+    """
     try:
-        with TTFont(BytesIO(data), lazy=True) as font:
-            return _letters(font)
+        with TTFont(BytesIO(content), lazy=True) as font:
+            return (_letters(font), "GSUB" in font) if "cmap" in font else ({}, False)
     except _BROKEN:
-        return {}
+        return {}, False
 
 
 def _letters(font: TTFont) -> dict[int, str]:
-    if "GSUB" not in font or "cmap" not in font:
-        return {}  # a part of a font, whose glyphs may have other numbers
     said: dict[str, str] = {}
     for code, name in sorted((font.getBestCmap() or {}).items()):
         if unicodedata.category(chr(code)) != "Co":  # of private use: it may be a part of a letter
@@ -80,7 +82,7 @@ def _letters(font: TTFont) -> dict[int, str]:
 
 def _rules(font: TTFont) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the glyphs that become another, and which; of several the last, as it says the most."""
-    lookups = font["GSUB"].table.LookupList
+    lookups = font["GSUB"].table.LookupList if "GSUB" in font else None
     for lookup in lookups.Lookup if lookups is not None else ():
         for table in lookup.SubTable:
             inner = table.ExtSubTable if table.LookupType == _EXTENSION else table

@@ -22,7 +22,9 @@ _NO_LETTERS = re.compile(
 _BLANK = re.compile(r"\s+")
 # A file's name, or what programs call a document that no one named.
 _NO_TITLE = re.compile(
-    r"(?:microsoft (?:office )?(?:word|excel|powerpoint)|powerpoint|print|full page photo)(?: -.*)?"
+    r"[?\ufffd\s]+"
+    r"|(?:microsoft (?:office )?(?:word|excel|powerpoint)|powerpoint|print|full page photo)"
+    r"(?: -.*)?"
     r"|.*\.(?:docx?|docm|dotx?|rtf|odt|ods|odp|xlsx?|xlsm|pptx?|pps|pdf|txt|html?|indd|qxd|qxp|pmd|p65"
     r"|ai|cdr|eps|ps|dvi|tex|pub|pages|hwpx?|wpd|tiff?|jpe?g|png)"
     r"|(?:untitled|no ?title|title|(?:new )?(?:microsoft word )?document|doc|book|workbook|sheet"
