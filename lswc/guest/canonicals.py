@@ -36,6 +36,8 @@ UNTRIED = 8
 """Canonical URLs of a server that are waited for, at most, before one was right."""
 
 _STEPS = 5  # from one canonical URL to the next
+_ASKED_IN_CHAIN = 3  # canonical URLs, each of which names the next
+_ENDLESS = 1_000  # how often a server counts as wrong that names another URL each time
 _COPIES, _WRONG = "copies", "wrong canonical URLs"
 _EMPTY = simhash("")
 
@@ -58,6 +60,7 @@ class Canonicals:
         self.named: OrderedDict[int, str] = OrderedDict()
         self._right: set[str] = set()
         self._untried = Counter[str]()
+        self._in_chain: OrderedDict[int, int] = OrderedDict()
         self.waiting: dict[str, dict[str, int]] = {}
         self.owed: dict[str, str] = {}
         self._wrong = Counter[str](
@@ -89,15 +92,20 @@ class Canonicals:
         if self.waiting:
             self._arrived(url, shape)
         if (copy := self._copied_by(url, shape, key)) is not None:
+            self._named(main, copy)
             return self._gives_way(key, Outcome.COPY, copy)
         found = None if main is None or shape == _EMPTY else self._root(main, key)
         verdict = None if found is None else self._judged(url, shape, found, may_come)
         if verdict is not None and found is not None:
             return self._gives_way(key, verdict, found)
-        if found is not None and (own := key_of(found.href)) not in self.texts:
-            self.named[own] = url.href
-            forget_half(self.named)
+        self._named(found, url)
         return None
+
+    def _named(self, main: Url | None, by: Url) -> None:
+        """Take notice that a page names a URL, which shows the same if that page counts for it."""
+        if main is not None and (own := key_of(main.href)) not in self.texts:
+            self.named[own] = by.href
+            forget_half(self.named)
 
     def _copied_by(self, url: Url, shape: int, key: int) -> Url | None:
         """Return the page that named this URL, and was recorded, if it shows the same."""
@@ -143,10 +151,30 @@ class Canonicals:
             return None
         if not (main.href in self.owed or may_come(main)):
             return None
+        if self._has_no_end(url, main):
+            return None
         self._untried[server] += server not in self._right
         self.waiting[name] = {**there, url.href: shape}
         self._kept.put(name, _COPIES, self.waiting[name])
         return Outcome.CANONICAL
+
+    def is_endless(self, server: str) -> bool:
+        """Tell whether pages of a server each name one URL more."""
+        return self._wrong.get(server, 0) >= _ENDLESS
+
+    def _has_no_end(self, url: Url, main: Url) -> bool:
+        """Tell whether a URL is the end of a chain as long as may be: some pages have no other end.
+
+        Each names a number more, or the time, or itself with another slash.
+        """
+        steps = self._in_chain.pop(key_of(url.href), 0) + 1
+        if steps > _ASKED_IN_CHAIN:
+            self._kept.put(url.server, _WRONG, _ENDLESS)
+            self._wrong[url.server] = _ENDLESS
+            return True
+        self._in_chain[key_of(main.href)] = steps
+        forget_half(self._in_chain)
+        return False
 
     def _arrived(self, url: Url, shape: int) -> None:
         """Compare what a URL shows with the pages that waited for it."""
@@ -169,7 +197,7 @@ class Canonicals:
         if len(self._right) < SERVERS:
             self._right.add(copy.server)
         self._untried.pop(copy.server, None)
-        if self._wrong.pop(copy.server, 0):
+        if self._wrong[copy.server] < _ENDLESS and self._wrong.pop(copy.server, 0):
             self._kept.put(copy.server, _WRONG, None)
         return True
 
