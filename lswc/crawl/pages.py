@@ -438,14 +438,16 @@ class Pages:
             twins.shown(url, shape, before)
         if reading.unwanted is None:
             said.texts[hash(url.href.partition("://")[2])] = shape
+        if url.query:
+            twins.values(url, shape)
         if len(places) > REMEMBERED or len(said.texts) > REMEMBERED:
             twins.bound()
-        if reading.canonical or twins.servers or said.waiting or said.named:
+        if reading.canonical or said.waiting or said.named or not twins.is_empty:
             reading = self._by_canonical(twins, visit, url, reading, near_duplicate)
         links = reading.links
         if any(_may_have_session(link.url) for link in links[:: len(links) // 3 or 1]):
             twins.visited(url, [link.url for link in links])
-        if not (twins.servers or twins.parameters):
+        if twins.is_empty:
             return reading
         return replace(reading, links=_renamed(twins, links))
 
@@ -507,7 +509,7 @@ def _without(reading: PageReading, to: Url) -> PageReading:
 
 
 def _may_have_session(url: Url) -> bool:
-    return bool(url.query) or ";" in url.path
+    return bool(url.query) or ";" in url.path or "/(" in url.path
 
 
 def _renamed(twins: Twins, links: Sequence[ReadLink]) -> tuple[ReadLink, ...]:

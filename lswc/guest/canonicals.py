@@ -80,6 +80,11 @@ class Canonicals:
         known = self.texts.get(key_of(url.href))
         return known is not None and not _unlike(known, shape)
 
+    def has_shown(self, url: Url) -> bool:
+        """Tell whether the URL to which one gave way was recorded."""
+        root = self._root(url, 0)
+        return root is not None and key_of(root.href) in self.texts
+
     def shown(
         self, url: Url, shape: int, main: Url | None, may_come: Callable[[Url], bool]
     ) -> tuple[Outcome, Url] | None:

@@ -168,7 +168,7 @@ def read(body: bytes, url: str, part: int = 0) -> Listing:
     What all parts name is in the listing's order, or the newest first if that are many.
     """
     found = _Found(Base(url))
-    text = _decoded(_unpacked(body))
+    text = _decoded(_unpacked(_unpacked(body)))  # some servers pack what is packed
     for row in islice(_rows(text, found), _MAX_ROWS):
         try:
             found.add(row)
@@ -408,8 +408,11 @@ def _without_comments(text: str) -> str:
 
 
 def _mended(text: str) -> bytes:
-    """Return XML as its parser reads it, in UTF-8, within an element."""
-    text = _NO_XML.sub("", _DECLARATION.sub("", text))
+    """Return XML as its parser reads it, in UTF-8, within an element.
+
+    What stands after its last tag may be half of an address, as the file was cut there.
+    """
+    text = _NO_XML.sub("", _DECLARATION.sub("", text[: text.rfind(">") + 1]))
     first, *others = text.split(_CDATA)
     mended = [_REFERENCE.sub(_character, first)]
     for other in others:
