@@ -15,7 +15,7 @@ from lswc.crawl.listings import is_front_page
 from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import CUT, FILE, headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
-from lswc.crawl.walls import FEW_LINKS
+from lswc.crawl.walls import FEW_LINKS, SERVERS_REMEMBERED
 from lswc.errors import LswcError
 from lswc.frontier.rules.visit import FollowedLink, Record, offer_like
 from lswc.guest.canonicals import REMEMBERED
@@ -337,8 +337,12 @@ class Pages:
         reading = await self.readers.read(asked, body)
         if reading is not None and reading.unread_links and _may_be_hub(visit, reading):
             reading = await self._read_whole(visit, asked, body, reading)
-        if walls is not None and reading is not None and _may_be_wall(visit, reading, response):
-            response, reading = await walls.behind(visit, url, response, reading)
+        if walls is not None and reading is not None:
+            if _may_be_wall(visit, reading, response):
+                response, reading = await walls.behind(visit, url, response, reading)
+            walls.passed_by.add(url.server)
+            if len(walls.passed_by) > SERVERS_REMEMBERED:
+                walls.passed_by.clear()
         if reading is not None and self._is_shown(visit, url, reading):
             reading = await self.rendering.read(visit, response, asked, reading)
         if visit.is_over:

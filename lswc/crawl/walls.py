@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from lswc.reading.page import PageReading
 
 
+SERVERS_REMEMBERED = 200_000
+"""Servers of which is known that they gave a page; of too many all are forgotten."""
+
 STEPS, TIMES = 8, 3
 """Requests that a visit may need to get in, at most; and those among them for its own URL."""
 
@@ -74,7 +77,10 @@ class Ended(NamedTuple):
 
 
 class Walls:
-    """Gets visits into servers that want cookies; ``internet`` sends requests besides their own."""
+    """Gets visits into servers that want cookies; ``internet`` sends requests besides their own.
+
+    ``passed_by`` are servers that gave this worker a page, as far as they are remembered.
+    """
 
     def __init__(
         self,
@@ -88,6 +94,7 @@ class Walls:
         self._guest = guest
         self._readers, self._download, self._aside = readers, internet.download, internet.aside
         self.cookies = cookies
+        self.passed_by: set[str] = set()
 
     # Redirects
 
@@ -154,8 +161,12 @@ class Walls:
         if leads_to_source and fingerprint(target.href) == fingerprint(lease.referrer or ""):
             return True
         # A server's first answer: what it leads to may set a cookie, too.
-        is_first = not lease.of_server.pages and not lease.redirects
+        is_first = self._is_first(visit, url) and not lease.redirects
         return is_first and (sets or lease.inherited == PageLanguage.TARGET)
+
+    def _is_first(self, visit: Visit, url: Url) -> bool:
+        """Tell whether a server gave no page yet, or another worker."""
+        return not visit.lease.of_server.pages or url.server not in self.passed_by
 
     # Doorways, and switches of languages
 
@@ -186,8 +197,7 @@ class Walls:
         links = len(reading.links) + len(reading.left)
         if links > FEW_LINKS or not self.cookies.may_try(url.server, Way.DOORWAY):
             return None
-        lease = visit.lease
-        is_front = url.path == "/" or lease.redirects or not lease.of_server.pages
+        is_front = url.path == "/" or visit.lease.redirects or self._is_first(visit, url)
         if not is_front or reading.unwanted is not None:
             return None
         found = _door_of(response, reading.identification.encoding)
