@@ -167,7 +167,7 @@ class Leases:
     def _is_twin(self, visit: Visit) -> bool:
         """Tell whether another URL is asked for instead of a visit's, and offer that."""
         lease, twins = visit.lease, self._twins
-        if twins is None or twins.is_empty:
+        if twins is None or not (twins.servers or twins.parameters):
             return False
         if lease.visits or not visit.is_page:
             return False

@@ -446,12 +446,13 @@ class Pages:
             twins.values(url, shape)
         if len(places) > REMEMBERED or len(said.texts) > REMEMBERED:
             twins.bound()
-        if reading.canonical or said.waiting or said.named or not twins.is_empty:
+        has_others = bool(twins.servers or twins.parameters)
+        if reading.canonical or said.waiting or said.named or has_others:
             reading = self._by_canonical(twins, visit, url, reading, near_duplicate)
         links = reading.links
         if any(_may_have_session(link.url) for link in links[:: len(links) // 3 or 1]):
             twins.visited(url, [link.url for link in links])
-        if twins.is_empty:
+        if not (twins.servers or twins.parameters):
             return reading
         return replace(reading, links=_renamed(twins, links))
 

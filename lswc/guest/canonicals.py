@@ -6,7 +6,7 @@ What a page says (RFC 6596) is believed as far as that URL shows the same text.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import DISTANCE, simhash
@@ -34,6 +34,8 @@ WRONG = 2
 
 UNTRIED = 8
 """Canonical URLs of a server that are waited for, at most, before one was right."""
+
+_Value = TypeVar("_Value")
 
 _STEPS = 5  # from one canonical URL to the next
 _ASKED_IN_CHAIN = 3  # canonical URLs, each of which names the next
@@ -257,9 +259,7 @@ def _unlike(one: int, other: int) -> bool:
     return (one ^ other).bit_count() > DISTANCE
 
 
-def forget_half(
-    kept: OrderedDict[int, int] | OrderedDict[int, str] | OrderedDict[int, None],
-) -> None:
+def forget_half(kept: OrderedDict[int, _Value]) -> None:
     """Forget the older half of what there is too much of."""
     if len(kept) > REMEMBERED:
         for _ in range(REMEMBERED // 2):
