@@ -361,7 +361,8 @@ class _Chain:
                 if is_elsewhere or current.status in REDIRECTS or current.status >= 400:
                     return Ended(None)
                 is_elsewhere, target = True, home
-                pressed = _door_of(current) if current.status == 200 else None
+                is_own = current.status == 200 and site(at.hostname) == site(home.hostname)
+                pressed = _door_of(current) if is_own else None
                 if pressed is not None and walls.cookies.may_try(home.server, Way.DOORWAY):
                     return Ended(await self.pressed(pressed, home, at.href), way=Way.DOORWAY)
             cookie = jar.header(target.href)
