@@ -1,6 +1,7 @@
 """Chromium as a reader of pages: what its DOM has after parsing, scripts off.
 
-Pages are served on loopback under their own host names; no other name has an address.
+Pages are served on loopback under their own host names; no other name has an address. Each forbids
+by its policy (CSP) all that it would load: asking for that and breaking it off takes far longer.
 """
 
 from __future__ import annotations
@@ -8,20 +9,23 @@ from __future__ import annotations
 import asyncio
 import shutil
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.reading.browser.installed import CHROMIUMS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Page, Route
+    from playwright.async_api import Page
 
 SECONDS = 20
 """Seconds that Chromium has for a page."""
 
 TIMES = 3
 """How often it is asked to show one: what the page before refreshes itself to breaks that off."""
+
+TABS = 4
+"""Pages that are shown at once: most of a page's time is spent waiting."""
 
 # What lswc reads of a page (lswc.language.html), as the DOM has it.
 _READ = """() => {
@@ -90,23 +94,34 @@ def executable() -> str | None:
 
 
 class Reader:
-    """A tab that shows pages one by one."""
+    """Tabs, each of which shows pages one by one."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self.served: Served | None = None
+    def __init__(self) -> None:
+        self.tabs: asyncio.Queue[Page] = asyncio.Queue()
+        self._served: dict[bytes, Served] = {}
 
     async def read(self, served: Served) -> Seen | str:
         """Return what Chromium sees of a page, or why it shows none."""
+        name = served.url.partition("://")[2].encode()
+        tab = await self.tabs.get()
+        self._served[name] = served
+        try:
+            return await self._seen(tab, served)
+        finally:
+            del self._served[name]
+            self.tabs.put_nowait(tab)
+
+    async def _seen(self, tab: Page, served: Served) -> Seen | str:
         from playwright.async_api import Error
 
-        self.served = served
-        said = ""
+        said = "leads to another page"
         for _ in range(TIMES):
             try:
-                await self._page.goto(served.url, wait_until="commit", timeout=1_000 * SECONDS)
-                await self._page.wait_for_load_state("domcontentloaded", timeout=1_000 * SECONDS)
-                return Seen(**await self._page.evaluate(_READ))
+                await tab.goto(served.url, wait_until="commit", timeout=1_000 * SECONDS)
+                await tab.wait_for_load_state("domcontentloaded", timeout=1_000 * SECONDS)
+                seen = await tab.evaluate(_READ)
+                if tab.url.partition("#")[0] == served.url:
+                    return Seen(**seen)
             except Error as error:
                 said = str(error).partition("\n")[0]
         return said
@@ -114,29 +129,24 @@ class Reader:
     async def answer(self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer a request of the browser: only the page itself is there."""
         with suppress(ConnectionError, asyncio.IncompleteReadError):
-            line = await stream.readline()
-            while (await stream.readline()).strip():
-                pass
-            writer.write(self._answer(line.split()[1:2]))
+            target = b"".join((await stream.readline()).split()[1:2])
+            host = b""
+            while line := (await stream.readline()).strip():
+                if line[:5].lower() == b"host:":
+                    host = line[5:].strip()
+            writer.write(self._answer(host + target))
             await writer.drain()
         writer.close()
 
-    def _answer(self, target: list[bytes]) -> bytes:
-        served = self.served
-        path = served.url.split("/", 3)[3] if served else ""
-        if served is None or target != [f"/{path}".encode()]:
+    def _answer(self, name: bytes) -> bytes:
+        served = self._served.get(name)
+        if served is None:
             # A page that refreshes itself stays where it is.
             return b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
         lines = "".join(f"{name}: {value}\r\n" for name, value in served.headers)
+        lines += "Content-Security-Policy: default-src 'none'\r\n"
         lines += f"Content-Length: {len(served.body)}\r\nConnection: close\r\n\r\n"
         return b"HTTP/1.1 200 OK\r\n" + lines.encode("latin-1") + served.body
-
-
-async def _only_pages(route: Route) -> None:
-    """Let pass what is asked for as a page, and nothing that it needs."""
-    request = route.request
-    is_page = request.is_navigation_request() and request.frame.parent_frame is None
-    await (route.continue_() if is_page else route.abort())
 
 
 @asynccontextmanager
@@ -145,13 +155,8 @@ async def reading() -> AsyncIterator[Reader]:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        reader: Reader | None = None
-
-        async def answer(*streams: Any) -> None:
-            if reader is not None:
-                await reader.answer(*streams)
-
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        reader = Reader()
+        server = await asyncio.start_server(reader.answer, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         browser = await playwright.chromium.launch(
             executable_path=executable(),
@@ -165,8 +170,8 @@ async def reading() -> AsyncIterator[Reader]:
         )  # fmt: skip
         try:
             context = await browser.new_context(java_script_enabled=False, accept_downloads=False)
-            await context.route("**/*", _only_pages)
-            reader = Reader(await context.new_page())
+            for _ in range(TABS):
+                reader.tabs.put_nowait(await context.new_page())
             yield reader
         finally:
             await browser.close()

@@ -147,15 +147,20 @@ def _text_differences(
 async def compare_pages(folder: Path, paths: list[Path]) -> Iterator[tuple[Path, Difference]]:
     """Return how Chromium sees pages otherwise than lswc."""
     found: list[tuple[Path, Difference]] = []
-    async with chromium.reading() as reader:
-        for number, path in enumerate(paths, 1):
+    waiting = iter(enumerate(paths, 1))
+
+    async def compare(reader: chromium.Reader) -> None:
+        for number, path in waiting:
             kind = "text/html" if path.suffix in (".php", ".gz") else guess_type(path.name)[0]
             headers = (("Content-Type", kind or "text/html"),)
             served = chromium.Served(address(folder, path), headers, contents(path))
             seen = await reader.read(served)
-            found += [(path, one) for one in page_differences(served, seen)]
+            found.extend((path, one) for one in page_differences(served, seen))
             if number % 500 == 0:
                 print(f"  {number} of {len(paths)} pages", file=sys.stderr)
+
+    async with chromium.reading() as reader:
+        await asyncio.gather(*(compare(reader) for _ in range(chromium.TABS)))
     return iter(found)
 
 

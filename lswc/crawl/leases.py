@@ -177,8 +177,11 @@ class Leases:
             return False
         with self._frontier.reading() as reader:
             standing = reader.find(found.href)
-        if standing is not None and standing.outcome in MISSING:
+        outcome = None if standing is None else standing.outcome
+        if outcome in MISSING:
             return False
+        if outcome == Outcome.CANONICAL and not twins.canonicals.has_shown(found):
+            return False  # it may wait for this very URL
         visit.led_to = found.href
         visit.offers = [offer_like(visit, found, self._crawl.unit(found))]
         visit.links = [FollowedLink(found.href, None, lease.tier, None)]

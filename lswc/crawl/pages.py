@@ -15,7 +15,7 @@ from lswc.crawl.listings import is_front_page
 from lswc.crawl.readers import PageError, Unread
 from lswc.crawl.requests import CUT, FILE, headers_of, url_of, visit_of
 from lswc.crawl.transport.refused import Refused
-from lswc.crawl.walls import FEW_LINKS
+from lswc.crawl.walls import FEW_LINKS, SERVERS_REMEMBERED
 from lswc.errors import LswcError
 from lswc.frontier.rules.visit import FollowedLink, Record, offer_like
 from lswc.guest.canonicals import REMEMBERED
@@ -24,7 +24,7 @@ from lswc.outcomes import NEW, Outcome
 from lswc.reading.doorway import FEW_LEAVE
 from lswc.reading.main_text.clean_text import NO_TEXT
 from lswc.reading.opt_outs import RECORD_PAGES, RECORDING, forbids_mining, robots_words
-from lswc.reading.page import without_closed
+from lswc.reading.page import LeftLink, without_closed
 from lswc.reading.reader_messages import Asked
 from lswc.safety.content_types import (
     Kind,
@@ -337,8 +337,12 @@ class Pages:
         reading = await self.readers.read(asked, body)
         if reading is not None and reading.unread_links and _may_be_hub(visit, reading):
             reading = await self._read_whole(visit, asked, body, reading)
-        if walls is not None and reading is not None and _may_be_wall(visit, reading, body):
-            response, reading = await walls.behind(visit, url, response, reading)
+        if walls is not None and reading is not None:
+            if _may_be_wall(visit, reading, response):
+                response, reading = await walls.behind(visit, url, response, reading)
+            walls.passed_by.add(url.server)
+            if len(walls.passed_by) > SERVERS_REMEMBERED:
+                walls.passed_by.clear()
         if reading is not None and self._is_shown(visit, url, reading):
             reading = await self.rendering.read(visit, response, asked, reading)
         if visit.is_over:
@@ -431,32 +435,46 @@ class Pages:
         One that shows what the URL did that counts for it isn't to be recorded; nor is one whose
         URL that counts wasn't asked for: that is offered.
         """
-        links, shape, may_stay = reading.links, reading.simhash, reading.unwanted is None
-        places, said = twins.places, twins.canonicals
+        shape, places, said = reading.simhash, twins.places, twins.canonicals
         place = hash((url.path, url.query, shape))
         before, places[place] = places.get(place), url.server
         if before is not None and before != url.server:
             twins.shown(url, shape, before)
-        if may_stay:
+        if reading.unwanted is None:
             said.texts[hash(url.href.partition("://")[2])] = shape
+        if url.query:
+            twins.values(url, shape)
         if len(places) > REMEMBERED or len(said.texts) > REMEMBERED:
             twins.bound()
-        if reading.canonical or twins.servers or said.waiting or said.named:
-            canonical = parse(reading.canonical)
-            if canonical is not None and canonical.server != url.server:
-                twins.named(url, canonical, redirects=False)
-            own, may_come = twins.own(url, canonical), partial(self._may_come, visit)
-            found = said.shown(url, shape, own, may_come) if may_stay else None
-            if found is not None:
-                reading = replace(reading, unwanted=found[0])
-            if found is not None and found[0] == Outcome.CANONICAL:
-                self._offer_own(visit, found[1])
-                self.guest.limits.take_back(url, shape, near_duplicate)  # it comes by that URL
+        has_others = bool(twins.servers or twins.parameters)
+        if reading.canonical or said.waiting or said.named or has_others:
+            reading = self._by_canonical(twins, visit, url, reading, near_duplicate)
+        links = reading.links
         if any(_may_have_session(link.url) for link in links[:: len(links) // 3 or 1]):
             twins.visited(url, [link.url for link in links])
         if not (twins.servers or twins.parameters):
             return reading
         return replace(reading, links=_renamed(twins, links))
+
+    def _by_canonical(
+        self, twins: Twins, visit: Visit, url: Url, reading: PageReading, near_duplicate: bool
+    ) -> PageReading:
+        """Return a page with what is known of it by the URL that counts, as it says or its site."""
+        said, shape, canonical = twins.canonicals, reading.simhash, parse(reading.canonical)
+        if canonical is not None and said.is_endless(url.server):
+            reading, canonical = _without(reading, canonical), None
+        if canonical is not None and canonical.server != url.server:
+            twins.named(url, canonical, redirects=False)
+        if reading.unwanted is not None:
+            return reading
+        own, may_come = twins.own(url, canonical), partial(self._may_come, visit)
+        found = said.shown(url, shape, own, may_come)
+        if found is None:
+            return reading
+        if found[0] == Outcome.CANONICAL:
+            self._offer_own(visit, found[1])
+            self.guest.limits.take_back(url, shape, near_duplicate)  # it comes by that URL
+        return replace(reading, unwanted=found[0])
 
     def _offer_own(self, visit: Visit, url: Url) -> None:
         """Offer the URL that counts for a page, in its place."""
@@ -488,8 +506,15 @@ class Pages:
         return Outcome.DOCUMENT_LEFT if left else Outcome.NOT_HTML
 
 
+def _without(reading: PageReading, to: Url) -> PageReading:
+    """Return a page without its links to one URL, which shows the page once more."""
+    left = [LeftLink(to.href, x.anchor, Outcome.COPY) for x in reading.links if x.url == to]
+    kept = tuple(link for link in reading.links if link.url != to)
+    return replace(reading, links=kept, left=(*reading.left, *left))
+
+
 def _may_have_session(url: Url) -> bool:
-    return bool(url.query) or ";" in url.path
+    return bool(url.query) or ";" in url.path or "/(" in url.path
 
 
 def _renamed(twins: Twins, links: Sequence[ReadLink]) -> tuple[ReadLink, ...]:
@@ -507,12 +532,14 @@ def _may_be_hub(visit: Visit, reading: PageReading) -> bool:
     return reading.kind is Kind.HTML and is_front_page(visit.url)
 
 
-def _may_be_wall(visit: Visit, reading: PageReading, body: bytes) -> bool:
+def _may_be_wall(visit: Visit, reading: PageReading, response: Response) -> bool:
     """Tell whether a page may be a doorway, or have a switch to the crawl's language."""
     if visit.is_over or visit.cookies:
         return not visit.is_over
-    if len(reading.links) <= FEW_LINKS and any(sign in body for sign in _DOORWAYS):
-        return True
+    if len(reading.links) <= FEW_LINKS:
+        body = response.body
+        if any(sign in body for sign in _DOORWAYS) or b"Refresh" in response.headers:
+            return True
     if 1 < len(reading.links) <= 1 + FEW_LEAVE and is_front_page(visit.url):
         return True
     return reading.identified != PageLanguage.TARGET and any(

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from lswc.reading.page import PageReading
 
 
+SERVERS_REMEMBERED = 200_000
+"""Servers of which is known that they gave a page; of too many all are forgotten."""
+
 STEPS, TIMES = 8, 3
 """Requests that a visit may need to get in, at most; and those among them for its own URL."""
 
@@ -57,7 +60,8 @@ _MISSING = (404, 410)
 _SET = Outcome.LANGUAGE_SWITCH
 _SWITCH = re.compile(
     r"(?:^|[/?&_.-])(?:(?:set|switch|change|select|choose)[_-]?)?"
-    r"(?:lang(?:uage|ue)?s?|locale|lng|idioma|sprache|culture|hl)(?:[/=?&_.-]|$)",
+    r"(?:lang(?:uage|ue)?s?|locale|lng|idioma|sprache|culture|hl|lingua|taal|bahasa|i18n|lcid)"
+    r"(?:[/=?&_.-]|$)",
     re.IGNORECASE,
 )
 
@@ -73,7 +77,10 @@ class Ended(NamedTuple):
 
 
 class Walls:
-    """Gets visits into servers that want cookies; ``internet`` sends requests besides their own."""
+    """Gets visits into servers that want cookies; ``internet`` sends requests besides their own.
+
+    ``passed_by`` are servers that gave this worker a page, as far as they are remembered.
+    """
 
     def __init__(
         self,
@@ -87,6 +94,7 @@ class Walls:
         self._guest = guest
         self._readers, self._download, self._aside = readers, internet.download, internet.aside
         self.cookies = cookies
+        self.passed_by: set[str] = set()
 
     # Redirects
 
@@ -141,17 +149,24 @@ class Walls:
         sets = "Set-Cookie" in response.headers
         if _is_same(url, target):  # by https it is another request, which has no cookies yet
             return target.href == url.href and (sets or bool(visit.cookies))
-        if site(target.hostname) != site(url.hostname) or not visit.is_page:
+        if not visit.is_page:
             return False
-        if _names(target, url, in_path=sets) or self.cookies.is_gate(url.server, target.path):
+        if site(target.hostname) != site(url.hostname):  # such as where a site signs its visitors
+            return _names(target, url)
+        in_path = sets or self.cookies.has_gates(url.server)
+        if _names(target, url, in_path=in_path) or self.cookies.is_gate(url.server, target.path):
             return True
         lease = visit.lease
         leads_to_source = lease.redirects and lease.referrer is not None
         if leads_to_source and fingerprint(target.href) == fingerprint(lease.referrer or ""):
             return True
         # A server's first answer: what it leads to may set a cookie, too.
-        is_first = not lease.of_server.pages and not lease.redirects
+        is_first = self._is_first(visit, url) and not lease.redirects
         return is_first and (sets or lease.inherited == PageLanguage.TARGET)
+
+    def _is_first(self, visit: Visit, url: Url) -> bool:
+        """Tell whether a server gave no page yet, or another worker."""
+        return not visit.lease.of_server.pages or url.server not in self.passed_by
 
     # Doorways, and switches of languages
 
@@ -182,18 +197,18 @@ class Walls:
         links = len(reading.links) + len(reading.left)
         if links > FEW_LINKS or not self.cookies.may_try(url.server, Way.DOORWAY):
             return None
-        lease = visit.lease
-        is_front = url.path == "/" or lease.redirects or not lease.of_server.pages
+        is_front = url.path == "/" or visit.lease.redirects or self._is_first(visit, url)
         if not is_front or reading.unwanted is not None:
             return None
-        found = door(response.body, response.url, reading.identification.encoding)
-        return found if found is not None and self._may_ask(visit, found, response) else None
+        found = _door_of(response, reading.identification.encoding)
+        return found if found is not None and self._may_ask(visit, found, url, response) else None
 
-    def _may_ask(self, visit: Visit, found: Door, response: Response) -> bool:
+    def _may_ask(self, visit: Visit, found: Door, url: Url, response: Response) -> bool:
         """Tell whether what a doorway leads to may be asked for; where it waits, for a cookie."""
         target = self._guest.admission.scope_of(visit, found.url)
-        is_worth_it = found.is_button or "Set-Cookie" in response.headers
-        return isinstance(target, Url) and is_worth_it
+        if not isinstance(target, Url):
+            return False
+        return found.is_button or "Set-Cookie" in response.headers or _names(target, url)
 
     def _switch(self, url: Url, reading: PageReading) -> Url | None:
         """Return a link by which a server seems to change to the crawl's language."""
@@ -346,7 +361,8 @@ class _Chain:
                 if is_elsewhere or current.status in REDIRECTS or current.status >= 400:
                     return Ended(None)
                 is_elsewhere, target = True, home
-                pressed = door(current.body, at.href) if current.status == 200 else None
+                is_own = current.status == 200 and site(at.hostname) == site(home.hostname)
+                pressed = _door_of(current) if is_own else None
                 if pressed is not None and walls.cookies.may_try(home.server, Way.DOORWAY):
                     return Ended(await self.pressed(pressed, home, at.href), way=Way.DOORWAY)
             cookie = jar.header(target.href)
@@ -409,15 +425,22 @@ def _is_of(attempt: Attempt, url: Url) -> bool:
     return attempt.url.partition("://")[2] == url.href.partition("://")[2]
 
 
-def _names(target: Url, url: Url, *, in_path: bool) -> bool:
+def _names(target: Url, url: Url, *, in_path: bool = False) -> bool:
     """Tell whether a URL says in its query to which it leads back, or at the end of its path."""
     place = f"{url.path}?{url.query}" if url.query else url.path
     whole = url.href.partition("://")[2]
+    more = f"{whole}{'&' if url.query else '?'}"  # that it was there, or who comes
     for parameter in target.query.split("&"):
         value = unquote(unquote(parameter.partition("=")[2]))
-        if value in (place, place[1:] or place) or value.partition("://")[2] == whole:
+        named = value.partition("://")[2]
+        if value in (place, place[1:] or place) or named == whole or named.startswith(more):
             return True
     return in_path and len(url.path) > 1 and unquote(target.path).endswith(place)
+
+
+def _door_of(response: Response, charset: str = "utf-8") -> Door | None:
+    refresh = (response.headers.get("Refresh") or b"").decode("latin-1")
+    return door(response.body, response.url, charset, refresh)
 
 
 def _is_switch(link: Url, url: Url) -> bool:

@@ -6,7 +6,7 @@ What a page says (RFC 6596) is believed as far as that URL shows the same text.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import DISTANCE, simhash
@@ -35,7 +35,11 @@ WRONG = 2
 UNTRIED = 8
 """Canonical URLs of a server that are waited for, at most, before one was right."""
 
+_Value = TypeVar("_Value")
+
 _STEPS = 5  # from one canonical URL to the next
+_ASKED_IN_CHAIN = 3  # canonical URLs, each of which names the next
+_ENDLESS = 1_000  # how often a server counts as wrong that names another URL each time
 _COPIES, _WRONG = "copies", "wrong canonical URLs"
 _EMPTY = simhash("")
 
@@ -58,6 +62,7 @@ class Canonicals:
         self.named: OrderedDict[int, str] = OrderedDict()
         self._right: set[str] = set()
         self._untried = Counter[str]()
+        self._in_chain: OrderedDict[int, int] = OrderedDict()
         self.waiting: dict[str, dict[str, int]] = {}
         self.owed: dict[str, str] = {}
         self._wrong = Counter[str](
@@ -77,6 +82,11 @@ class Canonicals:
         known = self.texts.get(key_of(url.href))
         return known is not None and not _unlike(known, shape)
 
+    def has_shown(self, url: Url) -> bool:
+        """Tell whether the URL to which one gave way was recorded."""
+        root = self._root(url, 0)
+        return root is not None and key_of(root.href) in self.texts
+
     def shown(
         self, url: Url, shape: int, main: Url | None, may_come: Callable[[Url], bool]
     ) -> tuple[Outcome, Url] | None:
@@ -89,15 +99,20 @@ class Canonicals:
         if self.waiting:
             self._arrived(url, shape)
         if (copy := self._copied_by(url, shape, key)) is not None:
+            self._named(main, copy)
             return self._gives_way(key, Outcome.COPY, copy)
         found = None if main is None or shape == _EMPTY else self._root(main, key)
         verdict = None if found is None else self._judged(url, shape, found, may_come)
         if verdict is not None and found is not None:
             return self._gives_way(key, verdict, found)
-        if found is not None and (own := key_of(found.href)) not in self.texts:
-            self.named[own] = url.href
-            forget_half(self.named)
+        self._named(found, url)
         return None
+
+    def _named(self, main: Url | None, by: Url) -> None:
+        """Take notice that a page names a URL, which shows the same if that page counts for it."""
+        if main is not None and (own := key_of(main.href)) not in self.texts:
+            self.named[own] = by.href
+            forget_half(self.named)
 
     def _copied_by(self, url: Url, shape: int, key: int) -> Url | None:
         """Return the page that named this URL, and was recorded, if it shows the same."""
@@ -143,10 +158,30 @@ class Canonicals:
             return None
         if not (main.href in self.owed or may_come(main)):
             return None
+        if self._has_no_end(url, main):
+            return None
         self._untried[server] += server not in self._right
         self.waiting[name] = {**there, url.href: shape}
         self._kept.put(name, _COPIES, self.waiting[name])
         return Outcome.CANONICAL
+
+    def is_endless(self, server: str) -> bool:
+        """Tell whether pages of a server each name one URL more."""
+        return self._wrong.get(server, 0) >= _ENDLESS
+
+    def _has_no_end(self, url: Url, main: Url) -> bool:
+        """Tell whether a URL is the end of a chain as long as may be: some pages have no other end.
+
+        Each names a number more, or the time, or itself with another slash.
+        """
+        steps = self._in_chain.pop(key_of(url.href), 0) + 1
+        if steps > _ASKED_IN_CHAIN:
+            self._kept.put(url.server, _WRONG, _ENDLESS)
+            self._wrong[url.server] = _ENDLESS
+            return True
+        self._in_chain[key_of(main.href)] = steps
+        forget_half(self._in_chain)
+        return False
 
     def _arrived(self, url: Url, shape: int) -> None:
         """Compare what a URL shows with the pages that waited for it."""
@@ -169,7 +204,7 @@ class Canonicals:
         if len(self._right) < SERVERS:
             self._right.add(copy.server)
         self._untried.pop(copy.server, None)
-        if self._wrong.pop(copy.server, 0):
+        if self._wrong[copy.server] < _ENDLESS and self._wrong.pop(copy.server, 0):
             self._kept.put(copy.server, _WRONG, None)
         return True
 
@@ -224,9 +259,7 @@ def _unlike(one: int, other: int) -> bool:
     return (one ^ other).bit_count() > DISTANCE
 
 
-def forget_half(
-    kept: OrderedDict[int, int] | OrderedDict[int, str] | OrderedDict[int, None],
-) -> None:
+def forget_half(kept: OrderedDict[int, _Value]) -> None:
     """Forget the older half of what there is too much of."""
     if len(kept) > REMEMBERED:
         for _ in range(REMEMBERED // 2):

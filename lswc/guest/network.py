@@ -183,6 +183,8 @@ class Network:
             return True
         if self._takes_silence(visit, outcome):
             return True
+        if visit.cookies:  # nobody else knows what its server gave out
+            return False
         others = under_way > len(self.waiting) + 1
         is_taken = self._likeness.takes(visit, outcome, self._internet.now(), others=others)
         if is_taken and (self._likeness.next_due is not None or self._likeness.suspect is not None):

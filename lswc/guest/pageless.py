@@ -24,7 +24,10 @@ SERVERS_KEPT = 20_000
 NO_PAGE = "no page"
 """Subject of what is learned of them: the number of URLs by reason, and of links to them."""
 
-_SAID = (Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG)
+_SAID = (
+    Outcome.ROBOTS, Outcome.CRAWL_DELAY_TOO_LONG, Outcome.RETRY_AFTER_TOO_LONG,
+    Outcome.HEADERS_TOO_LARGE,
+)  # fmt: skip
 # The first are the most promising: what somebody could do something about.
 _PROMISING = (
     Outcome.COOKIE_WALL, Outcome.NOT_HTML, Outcome.SPIDER_ERROR, Outcome.NOT_RENDERED,

@@ -88,6 +88,10 @@ class ServerCookies:
         """Tell whether redirects to a path led back to pages, with cookies."""
         return path in self._known(server).get("gates", ())
 
+    def has_gates(self, server: str) -> bool:
+        """Tell whether redirects of a server led back to pages, with cookies."""
+        return bool(self._known(server).get("gates"))
+
     def opened(
         self, url: Url, way: Way, jar: Jar, *, gate: str | None = None, switch: str = ""
     ) -> None:

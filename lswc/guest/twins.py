@@ -41,8 +41,15 @@ PARTED = 2
 VALUES = 3
 """Pages whose links all have one parameter, with another value on each, that make it a session."""
 
+ALIKE = 5
+"""URLs that show the same with two values of a parameter, each another text, after which it changes
+nothing: the time, the page that led there. Once one didn't it does."""
+
 _FEW_LINKS, _MOST_LINKS, _SHARE = 5, 200, 0.9
+_FEW_PARAMETERS = 6  # of a URL that is compared with those that have other values
+_CHANGES = 3  # of the value that a server puts back, one after the other
 _TOKEN = 8  # characters of a value that names a visitor, at least
+_TIME = 10  # digits of the time in seconds
 _LONGEST = 64  # characters of a value
 _NAMES = 20  # parameters of a server, of which anything is remembered
 
@@ -52,8 +59,10 @@ PAIRS = 10_000
 SERVERS_COMPARED = 200_000
 """Servers that may have another name; further ones are asked for what they have."""
 
-_PATH_PARAMETER = re.compile(r"(;[^;/=]{1,64})=[^;/]*")
-_TWIN, _PARAMETERS = "twin", "parameters"
+_PATH_PARAMETER = re.compile(r"(;[^;/=]{1,64})=([^;/]*)")
+# Where ASP.NET has the session of who sends no cookies: /(S(lit3py55t21z5v55vlm25s55))/page
+_PATH_SESSION = re.compile(r"(/\()((?:[A-Z]\([^()/]{1,200}\)){1,4})\)(?=/)")
+_TWIN, _PARAMETERS = "twin", "parameters that change nothing"
 _PAIR, _SAMPLES, _VALUES = "seen alike", "asked of a twin", "values"
 _EMPTY = simhash("")
 
@@ -61,7 +70,8 @@ _EMPTY = simhash("")
 class Twins:
     """What is known of servers' other names. ``servers`` has the name that counts for each other.
 
-    ``parameters`` are those of servers that change nothing. ``places`` says by a hash of path,
+    ``parameters`` are those of servers that change nothing, each with the value by which it counts,
+    "" if it is left out. ``places`` says by a hash of path,
     query and text which server showed that there last, ``missing`` which URLs weren't had: of both
     only the latest are remembered. ``canonicals`` has what pages themselves say. ``owed`` are URLs
     that were asked for by another name, in vain. What was ``learned``
@@ -72,9 +82,11 @@ class Twins:
         self._learned = learned
         self.servers: dict[str, str] = {}
         self._twin_of: dict[str, str] = {}
-        self.parameters: dict[str, frozenset[str]] = {}
+        self.parameters: dict[str, dict[str, str]] = {}
         self.places: OrderedDict[int, str] = OrderedDict()
         self.missing: OrderedDict[int, None] = OrderedDict()
+        self._by_value: OrderedDict[int, tuple[int, int]] = OrderedDict()
+        self._changes = Counter[str]()
         self.owed: set[str] = set()
         self._asked_instead = Counter[str](
             {
@@ -129,7 +141,7 @@ class Twins:
         elif subject == _PARAMETERS:
             self.parameters.pop(server, None)
             if found:
-                self.parameters[server] = frozenset(found)
+                self.parameters[server] = found
 
     @property
     def is_empty(self) -> bool:
@@ -148,10 +160,13 @@ class Twins:
         """Return a URL by the name of its server that counts, without what changes nothing."""
         server, path, query = self.main(url.server), url.path, url.query
         if names := self.parameters.get(url.server) or self.parameters.get(server):
-            kept = (part for part in query.split("&") if part.partition("=")[0] not in names)
-            query = "&".join(kept)
+            counts = [_counting(part, part.partition("=")[0], names) for part in query.split("&")]
+            query = "&".join(filter(None, counts))
             if ";" in path:
-                path = _PATH_PARAMETER.sub(lambda part: "" if part[1] in names else part[0], path)
+                path = _PATH_PARAMETER.sub(lambda part: _counting(part[0], part[1], names), path)
+            if "/(" in names:
+                value = names["/("]
+                path = _PATH_SESSION.sub(f"/({value})" if value else "", path)
         if (server, path, query) == (url.server, url.path, url.query):
             return url
         found = parse(f"{url.scheme}://{server}{path}{'?' if query else ''}{query}")
@@ -165,11 +180,12 @@ class Twins:
         found = self.canonical(url)
         if found == url:
             return None
-        if found.server != url.server:
-            key = fingerprint(found.href)
-            was_led = source is not None and fingerprint(source) == key
-            if was_led or key in self.missing or self._is_sample(url.server):
-                return None
+        if not self._may_differ(url, found):
+            return found
+        key = fingerprint(found.href)
+        was_led = found.server != url.server and source is not None and fingerprint(source) == key
+        if was_led or key in self.missing or self._is_sample(url.server):
+            return None
         return found
 
     def _is_sample(self, server: str) -> bool:
@@ -183,11 +199,22 @@ class Twins:
 
     def link(self, url: Url) -> Url:
         """Return what a link to a URL leads to, as far as that is sure."""
-        if url.server in self.servers:
-            alike = self._seen(url.server, _SAMPLES).get("alike", 0)
-            if alike < CONFIRMED or crc32(url.path.encode()) % ONE_OF == 0:
-                return url
-        return self.canonical(url)
+        is_twin = url.server in self.servers
+        if is_twin and self._seen(url.server, _SAMPLES).get("alike", 0) < CONFIRMED:
+            return url
+        found = self.canonical(url)
+        is_sample = crc32(url.path.encode()) % ONE_OF == 0 and self._may_differ(url, found)
+        return url if is_sample else found
+
+    def _may_differ(self, url: Url, found: Url) -> bool:
+        """Tell whether a URL may show something else than the one that counts.
+
+        Not what has another session.
+        """
+        if url.server != found.server or url.server in self.servers:
+            return True
+        alike = self._seen(url.server, _VALUES).get("alike", {})
+        return bool(alike) and not alike.keys().isdisjoint(self.parameters.get(url.server, ()))
 
     def of_missing(self, url: Url) -> Url | None:
         """Take notice that a URL wasn't had; return where a twin of its server may have it."""
@@ -221,7 +248,9 @@ class Twins:
 
     def _compared(self, copy: Url, main: Url, is_same: bool) -> None:
         """Take notice of whether a page shows what the URL does that counts for it."""
-        if self.servers.get(copy.server) == main.server:
+        if self.servers.get(copy.server) == main.server or (
+            copy.server in self.parameters and self.canonical(copy) == main
+        ):
             self._sampled(copy, main, is_same=is_same)
         if is_same:
             self._copied(copy, main)
@@ -238,6 +267,8 @@ class Twins:
         parted = seen.get("parted", 0) + 1
         self._note(pair, _PAIR, {**seen, "parted": parted})
         if parted >= PARTED:
+            if url.server == main.server:
+                self._learned.put(url.server, _PARAMETERS, {})
             self._learned.put(url.server, _TWIN, None)
             self.parted()
 
@@ -263,13 +294,26 @@ class Twins:
             self._bind(url.server, to.server)
 
     def _wants(self, url: Url, to: Url) -> None:
-        """Leave no parameter out any more, if a server's redirect puts one back."""
-        if to.href != url.href and self.canonical(to).href == url.href:
-            self._learned.put(url.server, _PARAMETERS, [])
+        """Let the value count that a server's redirect puts back; none if it is another each time.
+
+        Then no parameter is left out any more.
+        """
+        if to.href == url.href or self.canonical(to).href != url.href:
+            return
+        values = dict(pair.split("=", 1) for pair in _pairs(to) if "=" in pair)
+        self._changes[url.server] += 1
+        if self._changes[url.server] <= _CHANGES:
+            known = self.parameters[url.server]
+            now = {name: values.get(name, value) for name, value in known.items()}
+            self._learned.put(url.server, _PARAMETERS, now)
+        else:
+            self._learned.put(url.server, _PARAMETERS, {})
             self.parted()
 
     def visited(self, url: Url, links: Sequence[Url]) -> None:
         """Look for a parameter that all links to a page's own server have, with one value."""
+        if self._changes:
+            del self._changes[url.server]
         own = [link for link in links if link.server == url.server][:_MOST_LINKS]
         if len(own) < _FEW_LINKS:
             return
@@ -290,6 +334,38 @@ class Twins:
         elif name in kind or len(kind) < _NAMES:
             self._note(server, _VALUES, {**seen, of: {**kind, name: values}})
 
+    def values(self, url: Url, shape: int) -> None:
+        """Look for a parameter that changes nothing: a URL shows the text that it does with another
+        value of it."""
+        parts = url.query.split("&")
+        if len(parts) > _FEW_PARAMETERS or shape == _EMPTY:
+            return
+        for part in parts:
+            name, _, value = part.partition("=")
+            rest = "&".join(other for other in parts if other is not part)
+            place = f"{url.server} {url.path} {rest} {name}"
+            before = self._by_value.get(key := hash(place))
+            self._by_value[key] = hash(value), shape
+            if before is not None and before[0] != hash(value):
+                self._two_values(url.server, name, place, (before[1], shape))
+        forget_half(self._by_value)
+
+    def _two_values(self, server: str, name: str, place: str, shapes: tuple[int, int]) -> None:
+        seen = self._seen(server, _VALUES)
+        alike: dict[str, dict[str, int]] = seen.get("alike", {})
+        if name in seen.get("matters", ()) or (name not in alike and len(alike) >= _NAMES):
+            return
+        if _unlike([*shapes]) > 1:
+            kept = {other: texts for other, texts in alike.items() if other != name}
+            matters = [*seen.get("matters", ()), name][-_NAMES:]
+            self._note(server, _VALUES, {**seen, "alike": kept, "matters": matters})
+            return
+        texts = {**alike.get(name, {}), f"{fingerprint(f'://{place}'):x}": shapes[1]}
+        if _unlike([*texts.values()]) >= ALIKE:
+            self._ignore(server, name)
+        elif len(texts) <= ALIKE * ALIKE:
+            self._note(server, _VALUES, {**seen, "alike": {**alike, name: texts}})
+
     def _bind(self, server: str, other: str) -> None:
         """Let a server count as another, by the name which that counts by."""
         main = self.main(other)
@@ -309,7 +385,7 @@ class Twins:
         found = None
         if canonical is not None and site(canonical.hostname) == site(url.hostname):
             found = self.canonical(canonical)
-        elif url.server in self.servers:
+        elif url.server in self.servers or url.server in self.parameters:
             found = self.canonical(url)
         if found is None or fingerprint(found.href) in self.missing:
             return None
@@ -328,15 +404,23 @@ class Twins:
 
     def _ignore(self, server: str, name: str) -> None:
         known = self._learned.get(server, _PARAMETERS)
-        if known != []:  # else it wants them
-            self._learned.put(server, _PARAMETERS, sorted({*(known or ()), name}))
+        if known != {}:  # else it wants them
+            self._learned.put(server, _PARAMETERS, {name: "", **(known or {})})
+
+
+def _counting(part: str, name: str, values: dict[str, str]) -> str:
+    """Return a parameter by the value that counts, "" if it is left out."""
+    value = values.get(name)
+    return part if value is None else value and f"{name}={value}"
 
 
 def _pairs(link: Url) -> set[str]:
-    """Return the parameters of a URL with their values; those of its path begin with ";"."""
+    """Return the parameters of a URL with their values; those of its path begin with ";" or "/"."""
     pairs = set(link.query.split("&"))
     if ";" in link.path:
         pairs |= {part[0] for part in _PATH_PARAMETER.finditer(link.path)}
+    if "/(" in link.path:
+        pairs |= {f"{part[1]}={part[2]}" for part in _PATH_SESSION.finditer(link.path)}
     return pairs
 
 
@@ -367,5 +451,7 @@ def _may_be_token(value: str) -> bool:
     plain = value.replace("-", "").replace("_", "")
     if "%" in plain:
         return False
-    has_both = any(map(str.isdecimal, plain)) and any(map(str.isalpha, plain))
-    return len(plain) >= _TOKEN and (has_both or len(plain) >= 2 * _TOKEN)
+    has_digits, has_letters = any(map(str.isdecimal, plain)), any(map(str.isalpha, plain))
+    if has_digits and has_letters:
+        return len(plain) >= _TOKEN
+    return len(plain) >= (2 * _TOKEN if has_letters else _TIME)

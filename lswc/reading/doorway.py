@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from lswc.language.base_url import Base
+from lswc.reading.other_links import handled_location
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -40,6 +41,7 @@ _OTHERS_DO_MORE = re.compile(
 )
 _REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\"'>]*)", re.IGNORECASE)
 _SOON = 10.0
+_SIGNS = re.compile(rb"<form|refresh|<a|onclick", re.IGNORECASE)
 
 
 class Door(NamedTuple):
@@ -51,14 +53,12 @@ class Door(NamedTuple):
     is_button: bool = True
 
 
-def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
+def door(body: bytes, url: str, charset: str = "utf-8", refresh: str = "") -> Door | None:
     """Return what a page's only button asks for, or its refresh; None if it is no doorway.
 
-    ``url`` is the page's own.
+    ``url`` is the page's own, ``refresh`` its header of that name.
     """
-    if len(body) > DOORWAY_BYTES or not any(
-        sign in body.lower() for sign in (b"<form", b"refresh", b"<a")
-    ):
+    if len(body) > DOORWAY_BYTES or not (refresh or _SIGNS.search(body)):
         return None
     page = LexborHTMLParser(body.decode(charset if _is_known(charset) else "utf-8", "replace"))
     page.strip_tags(["script", "style", "template", "noscript"])
@@ -73,9 +73,14 @@ def door(body: bytes, url: str, charset: str = "utf-8") -> Door | None:
         return None
     if forms:
         return _of_form(forms[0], base, url)
+    if found := _refreshed(refresh, base) or _refresh(page, base):
+        return found
     leaves = len(page.css("a[href]")) - len(links)
-    is_choice = len(links) == 1 and 0 < leaves <= FEW_LEAVE and urlsplit(url).path in ("", "/")
-    return _refresh(page, base) or (_of_link(links[0], base) if is_choice else None)
+    if leaves > FEW_LEAVE or urlsplit(url).path not in ("", "/"):
+        return None
+    if handled := _of_handlers(page, base, url):
+        return handled
+    return _of_link(links[0], base) if len(links) == 1 and leaves else None
 
 
 def _is_known(charset: str) -> bool:
@@ -135,12 +140,32 @@ def _of_link(link: LexborNode, base: Base) -> Door | None:
     return None if _OTHERS_DO_MORE.search(about) else Door(target)
 
 
+def _of_handlers(page: LexborHTMLParser, base: Base, url: str) -> Door | None:
+    """Return where a front page's only button leads whose script sets the location."""
+    found = {
+        base.join(place).partition("#")[0]: element.text()
+        for element in page.css("[onclick]")
+        if (place := handled_location(element.attributes.get("onclick") or ""))
+    }
+    own = [target for target in found if _host(target) == _host(url)]
+    if len(own) != 1 or len(found) > FEW_LEAVE:
+        return None
+    about = f"{own[0]} {found[own[0]]}".replace(_host(url), "", 1)
+    return None if _OTHERS_DO_MORE.search(about) else Door(own[0])
+
+
 def _refresh(page: LexborHTMLParser, base: Base) -> Door | None:
     """Return where a page that only waits sends its visitors."""
     for meta in page.css("meta[http-equiv]"):
         if (meta.attributes.get("http-equiv") or "").strip().lower() != "refresh":
             continue
-        found = _REFRESH.match(meta.attributes.get("content") or "")
-        if found and found[1].count(".") < 2 and float(found[1].strip(".") or 0) <= _SOON:
-            return Door(base.join(found[2].strip()), is_button=False)
+        if found := _refreshed(meta.attributes.get("content") or "", base):
+            return found
+    return None
+
+
+def _refreshed(content: str, base: Base) -> Door | None:
+    found = _REFRESH.match(content)
+    if found and found[1].count(".") < 2 and float(found[1].strip(".") or 0) <= _SOON:
+        return Door(base.join(found[2].strip()), is_button=False)
     return None

@@ -1,7 +1,7 @@
 """Other links: those that a page gives otherwise than by elements of HTML.
 
 In headers: ``Refresh`` (HTML Standard §4.2.5.3 has it as META) and ``Link`` (RFC 8288). In what its
-scripts read: ``data-href``, and a handler that sets the page's location.
+scripts read: ``data-href``, and a handler that sets the page's location or opens a window.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _SMALL = np.uint8(0x20)  # the bit that small letters have; bytes.lower takes te
 _VALUE = re.compile(rb"\s*=\s*(?:\"([^\"]{1,1000})\"|'([^']{1,1000})')")
 # A name that is put together isn't known.
 _LOCATION = re.compile(
-    r"\blocation(?:\.href)?\s*(?:=|\.(?:assign|replace)\s*\()\s*(?:'([^']+)'|\"([^\"]+)\")(?!\s*\+)"
+    r"(?:\blocation(?:\.href)?\s*(?:=|\.(?:assign|replace)\s*\()|\bwindow\.open\s*\()"
+    r"\s*(?:'([^']+)'|\"([^\"]+)\")(?!\s*\+)"
 )
 _BEFORE = tuple(bytes((sign,)) for sign in b"\t\n\f\r \"'/")
 _NAMED = 10 * OTHER_LINKS  # that are looked at
@@ -45,16 +46,28 @@ def of_headers(headers: Mapping[str, Sequence[str]], base: Base) -> Iterator[Par
     for value in headers.get("refresh", ())[:1]:
         if reference := refreshed_to(value):
             yield ParsedLink(base.join(reference), "", False)
+    for reference, rel, hreflang in _of_link(headers):
+        if is_followed(rel):
+            yield ParsedLink(base.join(reference), "", False, language_tag(hreflang))
+
+
+def canonical_of_headers(headers: Mapping[str, Sequence[str]], base: Base) -> str:
+    """Return the URL that an answer's headers say to be its own (RFC 6596 §5), "" for none."""
+    found = (to for to, rel, _ in _of_link(headers) if "canonical" in rel.lower().split())
+    reference = next(found, None)
+    return "" if reference is None else base.join(reference)
+
+
+def _of_link(headers: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield what Link headers name, with rel and hreflang; not what is of other pages."""
     value = ", ".join(headers.get("link", ()))[:_HEADERS]
     for reference, parameters in islice(_LINK.findall(value), OTHER_LINKS):
         named = {
             n.lower(): quoted or plain.strip()
             for n, quoted, plain in _PARAMETER.findall(parameters)
         }
-        if is_followed(named.get("rel", "")) and "anchor" not in named:
-            yield ParsedLink(
-                base.join(reference.strip()), "", False, language_tag(named.get("hreflang", ""))
-            )
+        if "anchor" not in named:
+            yield reference.strip(), named.get("rel", ""), named.get("hreflang", "")
 
 
 def of_scripts(markup: bytes, base: Base, known: Iterable[ParsedLink]) -> list[ParsedLink]:
@@ -79,10 +92,16 @@ def _named(markup: bytes) -> Iterator[str]:
         if not _NO_ADDRESS.search(text):
             yield text
     for value in _values(markup, lower, _HANDLER):
-        location = _LOCATION.search(_text(value)) if b"location" in value else None
-        text = (location[1] or location[2]) if location else ""
-        if not _NO_ADDRESS.search(text):
+        is_one = b"location" in value or b"window.open" in value
+        if is_one and (text := handled_location(_text(value))):
             yield text
+
+
+def handled_location(handler: str) -> str:
+    """Return the reference to which a handler of a click leads; "" if to none, or to no address."""
+    location = _LOCATION.search(handler)
+    text = (location[1] or location[2]) if location else ""
+    return "" if _NO_ADDRESS.search(text) else text
 
 
 def _values(markup: bytes, lower: bytes, name: bytes) -> Iterator[bytes]:

@@ -34,7 +34,7 @@ from lswc.reading.machine_translation import mark_of
 from lswc.reading.main_text.clean_text import NO_TEXT, CleanText, of_document, of_page
 from lswc.reading.named_language import SEGMENT_CHARACTERS, named_by
 from lswc.reading.opt_outs import OptOuts, opt_outs, robots_words, said
-from lswc.reading.other_links import of_headers, of_scripts
+from lswc.reading.other_links import canonical_of_headers, of_headers, of_scripts
 from lswc.reading.requisites import Needed, RequisiteReader
 from lswc.safety.content_types import Kind, declared_type, file_name, is_html, kind_of
 from lswc.safety.near_duplicates import simhash
@@ -218,7 +218,7 @@ class PageReader:
             is_empty=lack is Lack.TEXT,
             has_text=kind is Kind.HTML or bool(raw.text.strip()),
             clean=self._clean(raw, kind, identified) if self.clean_text else NO_TEXT,
-            canonical=_canonical(raw, url),
+            canonical=_canonical(raw, headers, url),
             mishaps=tuple(raw.mishaps.items()),
             other_links=len(others),
             text=raw.text[: self.text],
@@ -355,9 +355,11 @@ def document_of(text: Text, body: bytes, url: str, bounds: Bounds) -> TextDocume
     return TextDocument(page, url, body[: bounds.size], text.decoded, bounds)
 
 
-def _canonical(raw: Reading, url: Url) -> str:
-    """Return the URL that a page says to be its own; "" if it is, or none."""
+def _canonical(raw: Reading, headers: Headers, url: Url) -> str:
+    """Return the URL that a page, or its headers, say to be its own; "" if it is, or none."""
     said = raw.document.page.canonical
+    if not said and "link" in headers:
+        said = canonical_of_headers(headers, Base(url.href))
     found = parse_served(said) if said else None
     return found.href if found is not None and found.href != url.href else ""
 

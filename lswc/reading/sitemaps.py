@@ -46,7 +46,13 @@ MAX_OF_ROBOTS = 100
 _MAX_ROWS = 250_000
 _MAX_DEPTH = 50  # elements within one another
 _LONGEST = 8_000  # characters of an address
-_SITEMAP = re.compile(r"[ \t]*site-?map(?:[ \t]*:[ \t]*|[ \t]+)(\S+)", re.IGNORECASE)
+_SITEMAP = re.compile(r"[ \t]*site-?map(?:[ \t\xa0]*:[ \t\xa0]*|[ \t\xa0]+)(\S+)", re.IGNORECASE)
+_AROUND_ADDRESS = "\"'<>\0, \t\r\n"
+_WORD = re.compile(r"[^\s\"<>]+")
+_AFTER_TAG = re.compile(
+    r"<(?:[\w.-]{1,20}:)?(?:loc|link)\s*>\s*(?:<!\[CDATA\[)?\s*(https?://[^\s<>\]]{1,2083})",
+    re.IGNORECASE,
+)
 _CHANGED = frozenset({"lastmod", "updated", "pubdate", "date"})
 _LONGEST_TIME, _DAY, _LONGEST_TAG = 64, 10, 100  # characters
 _LARGEST_JSON = 5_000_000  # bytes: it is held whole, and takes ten times as much
@@ -156,7 +162,7 @@ def of_robots(body: bytes, url: str) -> tuple[str, ...]:
     """
     base = Base(url)
     matches = map(_SITEMAP.match, _decoded(body).splitlines())
-    found = (match[1] for match in matches if match)
+    found = (match[1].strip(_AROUND_ADDRESS) for match in matches if match)
     return tuple(dict.fromkeys(base.join(one) for one in found if len(one) <= _LONGEST))[
         :MAX_OF_ROBOTS
     ]
@@ -168,7 +174,7 @@ def read(body: bytes, url: str, part: int = 0) -> Listing:
     What all parts name is in the listing's order, or the newest first if that are many.
     """
     found = _Found(Base(url))
-    text = _decoded(_unpacked(body))
+    text = _decoded(_unpacked(_unpacked(body)))  # some servers pack what is packed
     for row in islice(_rows(text, found), _MAX_ROWS):
         try:
             found.add(row)
@@ -192,11 +198,17 @@ class _Found:
 
     def __init__(self, base: Base) -> None:
         self.base = base
+        self._host = base.join("/").partition("://")[2].removeprefix("www.") or "//"
         self.pages: dict[str, ListedPage] = {}
         self.listings: dict[str, ListedPage] = {}
         self.is_feed = self.is_full = False
         self.mishaps = Mishaps()
         self._left = MAX_SIZE
+
+    def _absolute(self, address: str) -> str:
+        """Return the URL of an address, which may begin with the listing's host, without scheme."""
+        has_host = address.removeprefix("www.").startswith(self._host)
+        return self.base.join(f"//{address}" if has_host else address)
 
     def add(self, row: _Row) -> None:
         """Take a row. What is named again keeps what was said of it first."""
@@ -204,10 +216,11 @@ class _Found:
         into = self.listings if row.kind == "sitemap" else self.pages
         for reference, hreflang in row.named or [(row.instead, "")]:
             # No address has this reference in it: it was escaped twice.
-            address = reference.translate(_STOOD_IN_FOR).strip().replace("&amp;", "&")
+            address = reference.translate(_STOOD_IN_FOR).replace("&amp;", "&")
+            address = address.strip(_AROUND_ADDRESS)
             if not address or len(address) > _LONGEST:
                 continue
-            url = self.base.join(address)
+            url = self._absolute(address)
             if url in into:
                 continue
             self._left -= len(url)
@@ -288,15 +301,14 @@ def _rows(text: str, found: _Found) -> Iterator[_Row]:
         found.is_feed = True
         if len(text) <= _LARGEST_JSON:
             yield from _of_json(text)
-    elif start != "<" and any(map(_WEB.match, _lines(text[:_BEFORE_ROOT])[:_FIRST_LINES])):
-        yield from (_Row("url", [(line, "")]) for line in _lines(text) if _WEB.match(line))
+    elif start != "<" and any(
+        words and _WEB.match(words[0])
+        for words in map(_WORD.findall, text[:_BEFORE_ROOT].splitlines()[:_FIRST_LINES])
+    ):
+        words = (word[0] for word in _WORD.finditer(text))
+        yield from (_Row("url", [(word, "")]) for word in words if _WEB.match(word))
     else:
         yield from _of_xml(text, found)
-
-
-def _lines(text: str) -> list[str]:
-    """Return the first words of lines that have any."""
-    return [words[0] for line in text.splitlines() if (words := line.split(None, 1))]
 
 
 def _of_json(text: str) -> Iterator[_Row]:
@@ -328,6 +340,7 @@ def _of_xml(text: str, found: _Found) -> Iterator[_Row]:
     if root is None:
         return
     found.is_feed = root[1].lower() in _FEEDS
+    yielded = 0
     events = etree.iterparse(
         BytesIO(_mended(preface[root.start() :] + text[_BEFORE_ROOT:])), ("start", "end"),
         resolve_entities=False, load_dtd=False, no_network=True,
@@ -336,12 +349,19 @@ def _of_xml(text: str, found: _Found) -> Iterator[_Row]:
     rows = _XmlRows(found)
     try:
         for event, element in events:
-            yield from rows.begin(element) if event == "start" else rows.end(element)
+            for row in rows.begin(element) if event == "start" else rows.end(element):
+                yielded += bool(row.named or row.instead)
+                yield row
             if rows.is_deep:
                 break
     except etree.LxmlError:
         pass
-    yield from rows.left()
+    left = [*rows.left()]
+    yield from left
+    if not yielded and not any(row.named for row in left):  # so broken that no row is in another
+        kind = "sitemap" if root[1].lower() == "sitemapindex" else "url"
+        for match in _AFTER_TAG.finditer(text):
+            yield _Row(kind, [(match[1], "")])
 
 
 class _XmlRows:
@@ -408,8 +428,11 @@ def _without_comments(text: str) -> str:
 
 
 def _mended(text: str) -> bytes:
-    """Return XML as its parser reads it, in UTF-8, within an element."""
-    text = _NO_XML.sub("", _DECLARATION.sub("", text))
+    """Return XML as its parser reads it, in UTF-8, within an element.
+
+    What stands after its last tag may be half of an address, as the file was cut there.
+    """
+    text = _NO_XML.sub("", _DECLARATION.sub("", text[: text.rfind(">") + 1]))
     first, *others = text.split(_CDATA)
     mended = [_REFERENCE.sub(_character, first)]
     for other in others:

@@ -167,6 +167,35 @@ def test_it_is_again_once_it_is_right(learned: Learned) -> None:
     assert site.records == ["/0", "/1", "/main", "/own"]
 
 
+class Stamped(Site):
+    """A server whose pages each name another URL, which shows the same, without end."""
+
+    def __init__(self, kept: Learned) -> None:
+        super().__init__({f"/{n}": (n % 7, f"/{n + 7}") for n in range(999)}, kept)
+
+
+def test_canonical_urls_without_end_are_followed_a_few_steps(learned: Learned) -> None:
+    site = Stamped(learned)
+    site.ask(*(f"/{n}" for n in range(7)))
+    assert len(site.records) == 7
+    assert len(site.asked) < 7 * 5
+    assert site.canonicals.is_endless("a.example")
+    assert Canonicals(learned, nothing).is_endless("a.example"), "in the next run, too"
+
+
+def test_a_copy_of_a_copy_is_one(learned: Learned) -> None:
+    site = Site({"/1": (1, "/2"), "/2": (1, "/3"), "/3": (1, "/3")}, learned)
+    site.canonicals.texts[hash("a.example/1")] = text(1)
+    site.canonicals.shown(url("a.example/1"), text(1), url("a.example/2"), lambda there: False)
+    assert site.canonicals.shown(
+        url("a.example/2"), text(1), url("a.example/3"), lambda there: False
+    ) == (Outcome.COPY, url("a.example/1"))
+    assert site.canonicals.shown(url("a.example/3"), text(1), None, lambda there: False) == (
+        Outcome.COPY,
+        url("a.example/1"),
+    )
+
+
 def test_what_waits_outlives_a_restart(tmp_path: Path) -> None:
     def run() -> tuple[Learned, Canonicals]:
         kept = Learned(tmp_path / FILE)

@@ -70,13 +70,19 @@ class Crawl:
         self.stopped += 1
 
     async def page(
-        self, number: int, sign: int | None = None, *, server: str = "", rest: float = 1.0
+        self,
+        number: int,
+        sign: int | None = None,
+        *,
+        server: str = "",
+        rest: float = 1.0,
+        cookies: str = "",
     ) -> Visit:
         """Let a visit of a server of its own end as a page with a sign, or one of its own."""
         visit = self.visit(number, server or f"www.s{number}.test", rest)
         sign = OWN.getrandbits(64) if sign is None else sign
         record: Any = SimpleNamespace(simhash=f"{sign:016x}")
-        visit.record, visit.simhash = record, sign
+        visit.record, visit.simhash, visit.cookies = record, sign, cookies
         self.signs[visit.url] = sign
         await self.take(visit, Outcome.HTML)
         return visit
@@ -156,6 +162,19 @@ def test_an_answer_is_held_while_its_server_rests_and_no_longer() -> None:
         assert of.ended == [2, 1, *range(3, 30 - TAIL)], "no more than so many wait"
         of.network.close()
         assert of.ended == [2, 1, *range(3, 30)], "the crawl closes, and nothing spoke against them"
+        assert not of.world.asked
+
+    crawl(test)
+
+
+def test_what_comes_for_a_server_s_own_cookies_is_its_own() -> None:
+    async def test(of: Crawl) -> None:
+        await known(of)
+        of.now_said = lambda url: LIE  # who asks without them gets another page
+        for number in range(100, 100 + 2 * IN_A_ROW):
+            await of.page(number, LIE, cookies="seen=1")
+        assert not of.held
+        assert not of.network.offline
         assert not of.world.asked
 
     crawl(test)

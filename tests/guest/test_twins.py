@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lswc.guest.learned import FILE, Learned
-from lswc.guest.twins import CONFIRMED, PAIRS, VALUES, Twins
+from lswc.guest.twins import ALIKE, CONFIRMED, PAIRS, VALUES, Twins
 from lswc.outcomes import Outcome
 from lswc.safety.near_duplicates import simhash
 from lswc.urls import Url, parse
@@ -277,7 +277,7 @@ def test_a_parameter_that_only_copies_have_is_left_out(twins: Twins) -> None:
         assert twins.is_empty
         main, copy = url(f"a.example/{number}?id=1"), url(f"a.example/{number}?id=1&view=list")
         give_way(twins, copy, main, 1)
-    assert twins.parameters == {"a.example": frozenset({"view"})}
+    assert twins.parameters == {"a.example": {"view": ""}}
 
 
 def test_a_canonical_url_with_another_value_leaves_nothing_out(twins: Twins) -> None:
@@ -287,16 +287,79 @@ def test_a_canonical_url_with_another_value_leaves_nothing_out(twins: Twins) -> 
     assert twins.is_empty
 
 
-def test_a_parameter_that_a_server_puts_back_is_left_in(twins: Twins) -> None:
+def test_a_parameter_that_a_server_puts_back_counts_by_that_value(twins: Twins) -> None:
+    for number in range(VALUES):
+        session(twins, number, f"zk=a9f3{number}77bc0&x=1")
+    twins.named(url("a.example/1?x=1"), url("a.example/2?x=1"), redirects=True)
+    assert twins.parameters == {"a.example": {"zk": ""}}
+    for value in ("0a1b2c3d", "4e5f6a7b"):  # the second as the first was ended
+        before = twins.canonical(url("a.example/1?zk=x&x=1"))
+        twins.named(before, url(f"a.example/1?zk={value}&x=1"), redirects=True)
+        now = twins.canonical(url("a.example/3?zk=99887766&x=1"))
+        assert now == url(f"a.example/3?zk={value}&x=1")
+        assert twins.instead(now, None) is None
+
+
+def test_a_parameter_that_is_another_in_each_redirect_is_left_in(twins: Twins) -> None:
     parted: list[bool] = []
     twins.parted = lambda: parted.append(True)
     for number in range(VALUES):
         session(twins, number, f"zk=a9f3{number}77bc0&x=1")
-    assert not twins.is_empty
-    twins.named(url("a.example/1?x=1"), url("a.example/2?x=1"), redirects=True)
-    assert not parted
-    twins.named(url("a.example/1?x=1"), url("a.example/1?zk=0a1b2c3d&x=1"), redirects=True)
-    assert parted
+    for number in range(9):
+        asked = twins.canonical(url("a.example/1?zk=x&x=1"))
+        twins.named(asked, url(f"a.example/1?zk=0a1b2c3d{number}&x=1"), redirects=True)
+    assert parted == [True]
     for number in range(VALUES):
         session(twins, number, f"zk=b9f3{number}77bc0&x=1")
+    assert twins.is_empty
+
+
+def test_a_session_in_a_folder_is_that_of_all_pages(twins: Twins) -> None:
+    for number in range(VALUES):
+        links = [url(f"a.example/(X(1)S(a9f3{number}77bc0))/{n}") for n in range(10)]
+        twins.visited(url(f"a.example/p{number}"), links)
+    assert twins.canonical(url("a.example/(S(0a1b2c3d4e))/x")) == url("a.example/x")
+    one = url("a.example/(S(0a1b2c3d4e))/x")
+    twins.named(url("a.example/x"), one, redirects=True)
+    assert twins.canonical(one) == one
+    assert twins.canonical(url("a.example/(S(1a2b3c4d5e))/y")).path == "/(S(0a1b2c3d4e))/y"
+    assert twins.canonical(url("a.example/(about)/y")).path == "/(about)/y"
+
+
+def shown(twins: Twins, number: int, value: str, seed: object, of: str = "ref") -> None:
+    twins.values(url(f"a.example/{number}?id=1&{of}={value}"), text(seed))
+
+
+def test_a_parameter_with_which_pages_show_the_same_is_left_out(twins: Twins) -> None:
+    for number in range(ALIKE):
+        assert twins.is_empty
+        for value in ("%2Fa", "%2Fb"):
+            shown(twins, number, value, number)
+    assert twins.canonical(url("a.example/9?id=1&ref=%2Fc")) == url("a.example/9?id=1")
+
+
+def test_one_page_with_another_text_says_that_a_parameter_matters(twins: Twins) -> None:
+    for number in range(9):
+        for value in "ab":
+            shown(twins, number, value, value if number == ALIKE - 2 else number)
+    for number in range(9):
+        for value in "ab":
+            shown(twins, number, value, "the same everywhere", of="id2")
+    assert twins.is_empty
+
+
+def test_a_parameter_that_turns_out_to_matter_is_left_in(twins: Twins) -> None:
+    parted: list[bool] = []
+    twins.parted = lambda: parted.append(True)
+    for number in range(ALIKE):
+        for value in "ab":
+            shown(twins, number, value, number)
+    asked = [n for n in range(1, 20) if not twins.instead(url(f"a.example/{n}?ref=c"), None)]
+    assert asked == [1, 2, 4, 8, 16]
+    for number in (1, 2):
+        assert not parted
+        copy = url(f"a.example/{number}?ref=c")
+        assert twins.own(copy, None) == url(f"a.example/{number}")
+        give_way(twins, copy, url(f"a.example/{number}"), "another")
+    assert parted
     assert twins.is_empty

@@ -66,6 +66,13 @@ def test_other_pages_are_none(html: str) -> None:
     assert found(html) is None
 
 
+def test_a_header_may_wait_as_meta_does() -> None:
+    assert door(b"<p>Wait", PAGE, refresh="1; url=/in") == Door(
+        "http://a.example/in", is_button=False
+    )
+    assert door(b"<p>Wait", PAGE, refresh="600; url=/in") is None
+
+
 @pytest.mark.parametrize("charset", ["utf-8", "tis-620", "no-such", "rot13", ""])
 def test_any_charset_is_read(charset: str) -> None:
     html = b"<form action=/in method=post><button>\xe0\xb9\x80\xff</button></form>"
@@ -81,8 +88,14 @@ def test_any_charset_is_read(charset: str) -> None:
         ("<a href=/logout>Out</a><a href=//bye.example/>Leave</a>", ""),
         ("<a href=/in>Sign in</a><a href=//bye.example/>Leave</a>", ""),
         ("<a href=/in>Enter</a>" + "<a href=//bye.example/>Leave</a>" * 3, ""),
+        ("<b onclick=\"location.href='/in#x'\">Enter</b>", "http://a.example/in"),
+        ("<b onclick=\"location='/in'\">Yes</b><b onclick=\"location='//bye.example/'\">No</b>",
+         "http://a.example/in"),
+        ("<b onclick=\"location='/1'\">1</b><b onclick=\"location='/2'\">2</b>", ""),
+        ("<b onclick=\"location='/in'\">Log in</b>", ""),
+        ("<b onclick=\"alert('/in')\">Enter</b>", ""),
     ],
-)
-def test_a_front_page_of_two_links_may_be_a_doorway(html: str, expected: str) -> None:
+)  # fmt: skip
+def test_a_front_page_of_two_links_or_buttons_may_be_a_doorway(html: str, expected: str) -> None:
     said = door(html.encode(), "http://a.example/")
     assert (said.url if said else "") == expected

@@ -49,6 +49,7 @@ def test_links_of_headers(name: str, value: str, expected: list[tuple[str, str]]
         ("<div xonclick=\"location='/x'\"><div onclick>location='/x'", []),
         ("<div onclick=\"location='/x/' + id\">", []),
         ("<div onclick=\"alert('/x')\">", []),
+        ("<div onclick=\"window.open('/x', 'w')\"><div onclick=\"x.open('/y')\">", ["/x"]),
         ("<div data-href='#a'><div data-href=''><div data-href='{{url}}'>", []),
         ("<div data-href='javascript:x()'><div data-href=modal><div data-href='tab1'>", []),
         ("<div data-href='/had'><div data-href='/had#x'>", []),
@@ -83,6 +84,14 @@ def test_anything_is_a_link_or_none(value: str, markup: bytes) -> None:
     of_scripts(b"<p data-href='" + markup + b"'>", Base(HERE), [])
 
 
+def test_a_header_may_say_which_url_is_the_page_s_own() -> None:
+    own = '<https://www.one.co.th/2>; rel="canonical next"'
+    assert page(THAI, link=["</1>; rel=next", own]).canonical == "https://www.one.co.th/2"
+    assert page(THAI, link=[f"{own}; anchor='/x'"]).canonical == ""
+    said = f"<link rel=canonical href=/3>{THAI}"
+    assert page(said, link=[own]).canonical == "http://www.one.co.th/3"
+
+
 def test_a_page_s_links_are_all_of_these() -> None:
     html = f"<base href=/b/><p>{THAI}<a href=x>y</a><p data-href='z/1'><p data-href='/b/x'>"
     found = page(html, link=["<next>; rel=next"], refresh=["1; /r"])
@@ -90,4 +99,5 @@ def test_a_page_s_links_are_all_of_these() -> None:
         "/b/x", "/r", "/news/next", "/b/z/1",
     ]  # fmt: skip
     assert found.other_links == 3
+    assert found.canonical == ""
     assert not page(html + "<meta name=robots content=nofollow>").links

@@ -252,6 +252,17 @@ ODD: dict[str, str | bytes] = {
     "about": '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
     f"<item rdf:about='{ONE}'/><item rdf:about='/x'><link>{TWO}</link></item></rdf:RDF>",
     "an address in parts": XML + BARE.replace("one", "<!-- x -->one"),
+    "packed twice": gzip.compress(gzip.compress((XML + BARE).encode())),
+    "addresses without a scheme": XML + BARE.replace("http://", ""),
+    "addresses in quotes": XML + BARE.replace("<loc>", "<loc>'").replace("</loc>", "'</loc>"),
+    "cut in an address": XML + BARE.replace("</urlset>", "<url><loc>http://a.example/th"),
+    "entries in another element": XML
+    + BARE.replace("<urlset>", "<urlset><urls>").replace("</urlset>", "</urls></urlset>"),
+    "elements that aren't closed": f"{XML}<rss><channel><item><title><b></title><link>{ONE}</link>"
+    f"</item><item><description><p>x<br></description><link>{TWO}</link></item></channel></rss>",
+    "lines in quotes": f'"{ONE}"\n"{TWO}"\n',
+    "one line": f"{ONE}, {TWO}",
+    "lines with tags": f"{ONE}<br>\n{TWO}<br>\n",
     "an image": XML
     + BARE.replace("</loc>", "</loc><image:image><image:loc>/i</image:loc></image:image>"),
 }  # fmt: skip
@@ -273,7 +284,7 @@ def test_what_stands_in_a_document_type_is_not_taken_for_a_root() -> None:
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
 def test_robots_names_sitemaps_however_lines_end(end: str) -> None:
     robots = end.join(
-        ["\ufeffSitemap: /1.xml", "sitemap /2.xml", "Site-map:/3.xml", "Sitemaps: /4"]
+        ["\ufeffSitemap: /1.xml", "sitemap\xa0'/2.xml'", "Site-map:</3.xml>", "Sitemaps: /4"]
     )
     found = of_robots(robots.encode(), "http://a.example/robots.txt")
     assert [one.rpartition("/")[2] for one in found] == ["1.xml", "2.xml", "3.xml"]

@@ -100,6 +100,12 @@ class HostWeb(ABC):
 
     def crawl(self, site: Site, hosts: Iterable[str], **settings: object) -> None:
         """Crawl hosts from their front pages; expect no error."""
+        done = run(self.command(site, hosts, **settings))
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+
+    def command(self, site: Site, hosts: Iterable[str], **settings: object) -> list[str]:
+        """Return the command that crawls hosts from their front pages."""
         site.folder.parent.mkdir(exist_ok=True)
         seeds: Path = site.folder.parent / "seeds.txt"
         seeds.write_text("\n".join(f"http://{host}.example/" for host in hosts))
@@ -113,9 +119,7 @@ class HostWeb(ABC):
         )  # fmt: skip
         at = command.index(f"LSWC_WEB={site.web}")
         del command[at - 1 : at + 1]
-        done = run(command)
-        assert done.returncode == 0, done.stderr
-        assert "Traceback" not in done.stderr, done.stderr
+        return command
 
 
 class Resolver(ToLoopback):

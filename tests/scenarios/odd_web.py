@@ -219,7 +219,7 @@ class OddWeb(HostWeb):
         listing = LISTINGS.get(asked.path[1:])
         if listing is not None:
             return 200, listing, [("Content-Type", "application/octet-stream")]
-        return self.page(asked.target, link="/p0?{}" if asked.path == "/" else "/")
+        return self.page(asked.target, link="/")
 
     # Copies
 
@@ -280,7 +280,7 @@ LISTINGS: dict[str, bytes] = {
     "bare": _sitemap(url.replace("&amp;", "&") for url in _urls(6, 9)).encode(),
     "junk": b"\r\n\r\nWarning: x in y on line 3\n" + _sitemap(_urls(9, 12)).encode(),
     "lines.txt": "\ufeff\ufeff".encode() + "\r".join(_urls(12, 15)).replace("&amp;", "&").encode(),
-    "cut": _sitemap(_urls(15, 18)).encode()[:-30] + b"<url><loc>http://named",
+    "cut": _sitemap(_urls(15, 18)).removesuffix("</urlset>").encode() + b"<url><loc>http://named",
     "prefixed": _sitemap(_urls(18, 21)).replace("<url>", "<s:url>").replace("</url>", "</s:url>")
     .replace("loc>", "s:loc>").encode(),
     "CAPS.XML": _sitemap(f"<![CDATA[{u}]]>".replace("&amp;", "&") for u in _urls(21, 24)).upper()

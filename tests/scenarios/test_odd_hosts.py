@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 WHOLE = PAGES + 1
 HOSTS = {  # and how many requests each may take beyond its pages
     "absolute": 8, "wide": 8, "hops": 8, "coded": 8, "queries": 8, "probing": 8,
-    "entry": 4, "yesno": 4, "consent": 8, "referer": 4, "direct": 4, "types": 0, "named": 0,
+    "entry": 4, "yesno": 4, "consent": 8, "referer": 4, "direct": 4, "types": 0,
     "amp": WHOLE, "slashes": WHOLE + 10, "paged": 4, "cookieless": 4, "tokens": 4,
 }  # fmt: skip
 
