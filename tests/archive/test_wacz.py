@@ -25,6 +25,7 @@ from lswc.archive.wacz import write
 from lswc.archive.wacz_signing import SigningKey
 from lswc.archive.zipnum import ZipNum
 from lswc.errors import ConfigError
+from lswc.workbench.replay import lay_out
 from tests.archive.reading import index, member, records
 from tests.scenarios.site import ENGLISH, THAI, page, run
 
@@ -176,7 +177,8 @@ def test_files_of_two_workers_have_names_of_their_own(tmp_path: Path) -> None:
         (folder / "warc").mkdir(parents=True)
         (folder / "settings.json").write_text('{"language": "th"}')
         (folder / "warc" / "th-1.warc.gz").write_bytes(b"%d" % number)
-        line = {"url": f"http://a.example/{number}", "filename": "th-1.warc.gz"}
+        place = {"filename": "th-1.warc.gz", "offset": "0", "length": "1"}
+        line = {"url": f"http://a.example/{number}", **place}
         (folder / "warc" / "th-1.cdxj").write_text(f"k{number} 20260101000000 {json.dumps(line)}\n")
     assert write(folders, tmp_path / "x.wacz")[:2] == (2, 2)
     with ZipFile(tmp_path / "x.wacz") as archive:
@@ -197,3 +199,27 @@ def test_without_warc_files_nothing_is_written(site: Site, tmp_path: Path) -> No
     with pytest.raises(ArchiveError, match=r"settings\.json"):
         write([site.folder], tmp_path / "x.wacz")
     assert not list(tmp_path.glob("*.wacz"))
+
+
+def test_what_was_cut_off_a_file_is_counted_and_left_out(site: Site, tmp_path: Path) -> None:
+    site.seeds(SEED)
+    site.add("www.one.co.th/", page(THAI, "a.html"))
+    site.add("www.one.co.th/a.html", page(THAI * 2))
+    site.crawl()
+    (warc,) = site.folder.glob("warc/*.warc.gz")
+    lines = sorted(index(site.folder).values(), key=lambda entry: int(entry["offset"]))
+    last = lines[-1]
+    with warc.open("r+b") as file:
+        file.truncate(int(last["offset"]) + int(last["length"]) // 2)
+    said = f"{warc} is cut short: 1 capture of its index left out"
+    written = write([site.folder], tmp_path / "cut.wacz")
+    assert written.gone == (said,)
+    assert written.captures == len(lines) - 1
+    with ZipFile(tmp_path / "cut.wacz") as archive:
+        pages = archive.read("pages/pages.jsonl").decode()
+    assert (last["url"] in pages) is False
+    home = tmp_path / "pywb"
+    home.mkdir()
+    assert lay_out(home, {warc: warc.name}) == (said,)
+    (looked_up,) = (home / "index").iterdir()
+    assert len(looked_up.read_bytes().splitlines()) == len(lines) - 1
