@@ -72,10 +72,11 @@ def seen_live(web: Path, urls: Sequence[str]) -> list[Seen]:
         assert server.stdout is not None
         port = re.search(r":(\d+)/", server.stdout.readline())
         assert port is not None
-        with chromium(live(int(port[1]))) as browser:
-            found = [seen(browser, url, patience=PATIENCE) for url in urls]
-        server.terminate()
-    return found
+        try:
+            with chromium(live(int(port[1]))) as browser:
+                return [seen(browser, url, patience=PATIENCE) for url in urls]
+        finally:
+            server.terminate()
 
 
 @contextmanager
