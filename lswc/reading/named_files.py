@@ -79,16 +79,15 @@ _JOINED = re.compile(
     rf"[A-Za-z_$][\w$.\[\]()]{{0,60}}\s{{0,9}}\+\s{{0,9}}[\"'](?P<after>[\w./-]{{0,60}}?{_EXTENSION})[\"']"
     rf"|`(?P<within>[\w.~@-]{{0,50}}/[\w.~@/-]{{0,100}})\$\{{[^{{}}`]{{1,60}}\}}(?P<rest>[\w./-]{{0,60}}?{_EXTENSION})`"
 )
-_JOINS = 5
+_JOINS = 3
 _WORD = r"[\"'][\w-]{1,40}[\"']"
 _WORDS = re.compile(
     rf"\[\s{{0,20}}({_WORD}(?:\s{{0,20}},\s{{0,20}}{_WORD}){{1,60}})\s{{0,20}},?\s{{0,20}}\]"
 )
 _SHORT = 20_000  # characters of a script that is about its page: libraries list words of their own
-LISTED = 60
+LISTED = 20
 """Words that a page's scripts list, and that are tried as parts of names."""
 
-_NUMBERS = tuple(map(str, range(11)))
 # What stands before a name, and is a folder: `BASE + "x.png"` and `${BASE}x.png`, BASE = "img/".
 _CONSTANT = re.compile(
     r"(?<![\w$.])([A-Za-z_$][\w$]{0,40}+)\s{0,3}[=:]\s{0,3}[\"']([\w.~:@/-]{1,200})[\"']"
@@ -189,7 +188,7 @@ def _asked_for(text: str) -> Iterator[Named]:
 
 
 def _joined(text: str, listed: Sequence[str]) -> Iterator[Named]:
-    """Yield names with one part that isn't known, for each word that is listed, then for numbers.
+    """Yield names with one part that isn't known, for each word that is listed.
 
     Code is loaded by its loaders' own rules.
     """
@@ -197,7 +196,7 @@ def _joined(text: str, listed: Sequence[str]) -> Iterator[Named]:
         before, after = join["before"] or join["within"], join["after"] or join["rest"]
         if after.endswith(_CODE):
             continue
-        for part in (*islice(dict.fromkeys((*_listed(text), *listed)), LISTED), *_NUMBERS):
+        for part in islice(dict.fromkeys((*_listed(text), *listed)), LISTED):
             if _is_name(name := f"{before}{part}{after}"):
                 yield Named(name)
 
