@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Collection(NamedTuple):
     """Crawl folders: those that were named, then those that they visited again, each once.
 
-    ``gone`` says which earlier crawls, and which WARC files of any, aren't there any more, a
-    sentence each.
+    ``gone`` says which earlier crawls, and which WARC files and indexes of any, aren't there any
+    more, a sentence each.
     """
 
     crawls: tuple[Path, ...]
@@ -58,6 +58,9 @@ def collected(crawls: Sequence[Path]) -> Collection:
         for index in sorted((crawl / "warc").glob("*.cdxj")):
             if not (warc := index.with_suffix(".warc.gz")).exists():
                 gone[f"{warc} isn't there, which {index.name} is the index of: put it back"] = None
+        for warc in sorted((crawl / "warc").glob("*.warc.gz")):
+            if not index_of(warc).exists():
+                gone[f"{warc} has no index beside it, by which it is shown: put it back"] = None
         if not (crawl / SETTINGS).exists():
             continue
         for earlier in earlier_of(crawl, crawls):

@@ -185,6 +185,9 @@ def test_files_of_two_workers_have_names_of_their_own(tmp_path: Path) -> None:
         lines = index_lines(archive)
         names = [json.loads(line.split(b" ", 2)[2])["filename"] for line in lines]
         assert [archive.read(f"archive/{name}") for name in names] == [b"0", b"1"]
+    (folders[1] / "warc" / "th-1.cdxj").unlink()
+    (said,) = write(folders, tmp_path / "x.wacz").gone
+    assert said.startswith(f"{folders[1] / 'warc' / 'th-1.warc.gz'} has no index")
     (folders[1] / "settings.json").write_text('{"language": "lo"}')
     with pytest.raises(ArchiveError, match="another language"):
         write(folders, tmp_path / "y.wacz")
