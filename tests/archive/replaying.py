@@ -182,7 +182,7 @@ class _Pieces(SimpleHTTPRequestHandler):
             super().do_GET()
             return
         content = path.read_bytes()
-        begin = int(asked[1]) if asked[1] else len(content) - int(asked[2])
+        begin = int(asked[1]) if asked[1] else max(0, len(content) - int(asked[2]))
         end = int(asked[2]) + 1 if asked[1] and asked[2] else len(content)
         piece = content[begin:end]
         self.send_response(206)
