@@ -6,6 +6,8 @@ the page itself is where it was stored.
 
 from __future__ import annotations
 
+import json
+import re
 from heapq import merge
 from itertools import zip_longest
 from math import inf
@@ -18,6 +20,11 @@ from lswc.plurals import numbered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+
+_OF_PATH = re.compile("%(?:5B|5D|7C)", re.IGNORECASE)
+_OF_QUERY = re.compile("%(?:5B|5D|5E|60|7B|7C|7D)", re.IGNORECASE)
+_ESCAPED = re.compile(rb"%(?:5[BDE]|60|7[BCD])", re.IGNORECASE)
 
 
 class Collection(NamedTuple):
@@ -75,11 +82,13 @@ def collected(crawls: Sequence[Path]) -> Collection:
 class Indexes:
     """The indexes of WARC files, as replay looks them up; ``names`` are the files' there.
 
-    A capture that lies beyond the end of its file, as in one that was cut, is left out.
+    A capture that lies beyond the end of its file, as in one that was cut, is left out. ``spelled``
+    counts the lines that were added for how browsers spell URLs.
     """
 
     def __init__(self, names: Mapping[Path, str]) -> None:
         self.names = names
+        self.spelled = 0
         self._beyond: dict[Path, int] = {}
 
     @property
@@ -116,8 +125,19 @@ class Indexes:
             yield line if before == now else line.replace(before, now)
 
     def all(self) -> Iterator[bytes]:
-        """Yield the lines of all, in order. Raises OSError."""
-        yield from merge(*map(self.lines, self.names))
+        """Yield the lines of all, in order, for a player that looks up what browsers ask for.
+
+        Some signs browsers don't escape, as in ``css?family=A|B``, and crawls do: such a line comes
+        as both. Raises OSError.
+        """
+        yield from merge(*map(self._as_browsers_ask, self.names))
+
+    def _as_browsers_ask(self, warc: Path) -> list[bytes]:
+        lines = list(self.lines(warc))
+        escaped = [line for line in lines if _ESCAPED.search(line)]
+        spelled = [new for line in escaped if (new := _spelled(line)) != line]
+        self.spelled += len(spelled)
+        return sorted(lines + spelled)
 
     def is_ready(self, warc: Path) -> bool:
         """Tell whether a file's index can be looked up as it is, under the file's name.
@@ -128,6 +148,23 @@ class Indexes:
             return False
         with index_of(warc).open("rb") as file:
             return all(one == other for one, other in zip_longest(self.lines(warc), file))
+
+
+def _spelled(line: bytes) -> bytes:
+    """Return a line of an index with its URL as browsers ask for it (WHATWG URL, §1.3)."""
+    key, time, said = line.split(b" ", 2)
+    url = json.loads(said)["url"]
+    fields = said.replace(json.dumps(url).encode(), json.dumps(_unescaped(url)).encode(), 1)
+    return b" ".join((_unescaped(key.decode()).encode(), time, fields))
+
+
+def _unescaped(url: str) -> str:
+    path, mark, query = url.partition("?")
+    return _OF_PATH.sub(_sign, path) + mark + _OF_QUERY.sub(_sign, query)
+
+
+def _sign(escape: re.Match[str]) -> str:
+    return chr(int(escape[0][1:], 16))
 
 
 def _opens(fields: Mapping[str, str]) -> bool:

@@ -113,7 +113,7 @@ def _add_lists(
     packed.add("indexes/index.idx", index.blocks())
     with Pages(collection.crawls, indexes, texts) as pages:
         packed.add("pages/pages.jsonl", pages.lines())
-        return index.lines, pages.number
+        return index.lines - indexes.spelled, pages.number
 
 
 class _Packed:

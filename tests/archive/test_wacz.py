@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.cdxj import surt_of
 from lswc.archive.wacz import write
 from lswc.archive.wacz_signing import SigningKey
 from lswc.archive.zipnum import ZipNum
@@ -169,6 +170,28 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
     (info, *_) = [record for record in records(site.folder) if record.type == "warcinfo"]
     assert b"operator: A library\r\n" in info.content
     assert b"description: Thai web\r\n" in info.content
+
+
+def test_an_index_has_urls_as_browsers_ask_for_them(tmp_path: Path) -> None:
+    (tmp_path / "warc").mkdir()
+    (tmp_path / "settings.json").write_text('{"language": "th"}')
+    (tmp_path / "warc" / "th-1.warc.gz").write_bytes(b"0")
+    place = {"filename": "th-1.warc.gz", "offset": "0", "length": "1"}
+    urls = (
+        "http://a.example/%5Bx%5D%7B?a%5B%5D=A%7CB%7B",
+        "http://a.example/?q=%5e%3F",
+        "http://b/",
+    )
+    lines = [f"{surt_of(url)} 20260101000000 {json.dumps({'url': url, **place})}\n" for url in urls]
+    (tmp_path / "warc" / "th-1.cdxj").write_text("".join(lines))
+    assert write([tmp_path], tmp_path / "x.wacz").captures == len(urls)
+    with ZipFile(tmp_path / "x.wacz") as archive:
+        found = index_lines(archive)
+    assert found == sorted(found)
+    keys = {json.loads(line.split(b" ", 2)[2])["url"]: line.split(b" ")[0] for line in found}
+    spelled = ("http://a.example/[x]%7B?a[]=A|B{", "http://a.example/?q=^%3F")
+    assert keys.keys() == {*urls, *spelled}
+    assert keys[spelled[0]] == b"example,a)/[x]{?a[]=a|b{"
 
 
 def test_files_of_two_workers_have_names_of_their_own(tmp_path: Path) -> None:
