@@ -137,7 +137,7 @@ class Indexes:
         escaped = [line for line in lines if _ESCAPED.search(line)]
         spelled = [new for line in escaped if (new := _spelled(line)) != line]
         self.spelled += len(spelled)
-        return sorted(lines + spelled)
+        return sorted(lines + spelled) if spelled else lines
 
     def is_ready(self, warc: Path) -> bool:
         """Tell whether a file's index can be looked up as it is, under the file's name.

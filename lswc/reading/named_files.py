@@ -81,11 +81,12 @@ _JOINED = re.compile(
 )
 _JOINS = 3
 _WORD = r"[\"'][\w-]{1,40}[\"']"
-_WORDS = re.compile(
+WORDS = re.compile(
     rf"\[\s{{0,20}}({_WORD}(?:\s{{0,20}},\s{{0,20}}{_WORD}){{1,60}})\s{{0,20}},?\s{{0,20}}\]"
 )
-_SHORT = 20_000  # characters of a script that is about its page: libraries list words of their own
-LISTED = 20
+"""A list of words in a script."""
+
+LISTED = 5
 """Words that a page's scripts list, and that are tried as parts of names."""
 
 # What stands before a name, and is a folder: `BASE + "x.png"` and `${BASE}x.png`, BASE = "img/".
@@ -119,11 +120,6 @@ def public_path(text: str) -> str | None:
     """Return webpack's public path, if the script sets it."""
     found = _SET_PATH.search(text)
     return found[1] if found else None
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Return the words that a page's script lists, which may be parts of names in another."""
-    return tuple(islice(_listed(text), LISTED)) if len(text) <= _SHORT else ()
 
 
 def in_script(text: str, listed: Sequence[str] = ()) -> Iterator[Named]:
@@ -202,7 +198,7 @@ def _joined(text: str, listed: Sequence[str]) -> Iterator[Named]:
 
 
 def _listed(text: str) -> Iterator[str]:
-    for found in islice(_WORDS.finditer(text), LISTED):
+    for found in islice(WORDS.finditer(text), LISTED):
         yield from (word.strip().strip("\"'") for word in found[1].split(","))
 
 

@@ -116,6 +116,8 @@ _MAINS = ("data-main", "data-curl-run")
 _WIDGET = re.compile(rb"data-dojo-(?:type|mixins)\s*=\s*[\"']?([\w-]{1,50}(?:/[\w.-]{1,50}){1,9})")
 _WRITTEN = 100  # script elements of a page that are read
 _MAX_MANIFEST = 100_000  # bytes
+_LISTING = 20_000  # characters of a script that may list words
+_WORD = re.compile(r"[\w-]+")
 _JSON = "application/json"  # that a script asked for: it may list what is shown
 _SCRIPTS = frozenset({"text/javascript", "application/javascript", "application/x-javascript"})
 _IMPORTS = 200  # of one script
@@ -229,8 +231,7 @@ class RequisiteReader:
             if amd_modules.names_modules(text):
                 modules = amd_modules.configured(text, told.modules, Base(told.base))
                 place = told._replace(modules=modules)
-            if words := named_files.words(text):
-                place = place._replace(words=_first((*place.words, *words)))
+            place = place._replace(words=_words(place.words, [text]))
             configured = place if place != told else None
             found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
         elif is_playlist(body):
@@ -321,7 +322,7 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
     kinds: dict[str, str] = {}
     for requisite in found:
         kinds.setdefault(*requisite)
-    words = _first(chain.from_iterable(map(named_files.words, written.scripts)))
+    words = _words((), written.scripts)
     modules = _modules(written, markup, base)
     place = Place(base.join("."), (*written.imports.items(),), modules, words)
     requisites = [Requisite(*each) for each in kinds.items()]
@@ -357,8 +358,11 @@ class _Written(NamedTuple):
         return []
 
 
-def _first(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(words), named_files.LISTED))
+def _words(known: Iterable[str], scripts: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that a page's scripts list, as parts of names: libraries have others."""
+    lists = (named_files.WORDS.findall(text) for text in scripts if len(text) <= _LISTING)
+    words = (_WORD.findall(one) for one in chain.from_iterable(lists))
+    return tuple(islice(dict.fromkeys((*known, *chain.from_iterable(words))), named_files.LISTED))
 
 
 def _modules(written: _Written, markup: bytes, base: Base) -> amd_modules.Config:
