@@ -58,11 +58,17 @@ def chosen(crawl: Path, number: int) -> list[str]:
 def archived(crawl: Path) -> set[str]:
     """Return what the archive has with a status 200, named without schemes."""
     return {
-        url.partition("//")[2]
+        _bare(url)
         for index in crawl.glob("warc/*.cdxj")
         for url, entry in entries(index)
         if entry.get("status") in ("200", "206", None)
     }
+
+
+def _bare(address: str) -> str:
+    """Return a URL without its scheme, spelled as a crawl does."""
+    url = parse(address)
+    return (url.href if url else address).partition("//")[2]
 
 
 def seen_live(web: Path, urls: Sequence[str]) -> list[Seen]:
@@ -72,10 +78,11 @@ def seen_live(web: Path, urls: Sequence[str]) -> list[Seen]:
         assert server.stdout is not None
         port = re.search(r":(\d+)/", server.stdout.readline())
         assert port is not None
-        with chromium(live(int(port[1]))) as browser:
-            found = [seen(browser, url, patience=PATIENCE) for url in urls]
-        server.terminate()
-    return found
+        try:
+            with chromium(live(int(port[1]))) as browser:
+                return [seen(browser, url, patience=PATIENCE) for url in urls]
+        finally:
+            server.terminate()
 
 
 @contextmanager
@@ -115,7 +122,7 @@ def main() -> None:
         after = [shown(url) for url in urls]
     files = lacking = unplayed = 0
     for number, (url, old, new) in enumerate(zip(urls, before, after, strict=True)):
-        absent = old.loaded - has
+        absent = {name for name in old.loaded if _bare(f"http://{name}") not in has}
         lost = old.loaded - absent - new.loaded if new else set()
         files, lacking, unplayed = (
             files + len(old.loaded), lacking + len(absent), unplayed + len(lost),

@@ -105,6 +105,17 @@ def started(
     return process, ours
 
 
+def lives(number: int) -> bool:
+    """Tell whether a process with this number runs on this machine, whoever's it is."""
+    try:
+        os.kill(number, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
 def environment() -> dict[str, str]:
     """Return this process's environment, in which another finds lswc where this one has it.
 

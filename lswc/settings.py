@@ -79,7 +79,7 @@ LSWC_SITEMAPS = False
 # with the system's Chromium, or the path of one. The crawl reads such a page as it is shown.
 LSWC_BROWSER = "off"
 # Which further pages the browser shows: none (`shells`), those that URL patterns name, such as
-# `host:*.example.co.th`, or relevant ones: a share, such as 0.1, or `all`. What their scripts ask
+# `host:*.example.co.th`, or archived ones: a share, such as 0.1, or `all`. What their scripts ask
 # for is archived then.
 LSWC_BROWSER_PAGES: list[str] = ["shells"]
 # The share of the pages that the browser may show in vain, and 20 pages more. A page that turns out

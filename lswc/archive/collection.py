@@ -6,25 +6,32 @@ the page itself is where it was stored.
 
 from __future__ import annotations
 
-from itertools import pairwise
+import json
+import re
+from heapq import merge
+from itertools import zip_longest
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from lswc.archive.cdxj import fields_of, index_of
 from lswc.archive.run_settings import SETTINGS, earlier_of
+from lswc.plurals import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-_UNCHANGED = b'"304"'
-_REVISIT = b'"warc/revisit"'
+
+_OF_PATH = re.compile("%(?:5B|5D|7C)", re.IGNORECASE)
+_OF_QUERY = re.compile("%(?:5B|5D|5E|60|7B|7C|7D)", re.IGNORECASE)
+_ESCAPED = re.compile(rb"%(?:5[BDE]|60|7[BCD])", re.IGNORECASE)
 
 
 class Collection(NamedTuple):
     """Crawl folders: those that were named, then those that they visited again, each once.
 
-    ``gone`` says which earlier crawls, and which WARC files of any, aren't there any more, a
-    sentence each.
+    ``gone`` says which earlier crawls, and which WARC files and indexes of any, aren't there any
+    more, a sentence each.
     """
 
     crawls: tuple[Path, ...]
@@ -58,9 +65,12 @@ def collected(crawls: Sequence[Path]) -> Collection:
         for index in sorted((crawl / "warc").glob("*.cdxj")):
             if not (warc := index.with_suffix(".warc.gz")).exists():
                 gone[f"{warc} isn't there, which {index.name} is the index of: put it back"] = None
+        for warc in sorted((crawl / "warc").glob("*.warc.gz")):
+            if not index_of(warc).exists():
+                gone[f"{warc} has no index beside it, by which it is shown: put it back"] = None
         if not (crawl / SETTINGS).exists():
             continue
-        for earlier in earlier_of(crawl):
+        for earlier in earlier_of(crawl, crawls):
             if not (earlier / "warc").is_dir():
                 gone[f"{earlier}, which {crawl} visited again, isn't there: put it back"] = None
             elif earlier.resolve() not in found:
@@ -69,39 +79,106 @@ def collected(crawls: Sequence[Path]) -> Collection:
     return Collection(tuple(found.values()), tuple(gone))
 
 
-def opens(line: bytes) -> bool:
-    """Tell whether replay shows something for a line of an index.
+class Indexes:
+    """The indexes of WARC files, as replay looks them up; ``names`` are the files' there.
+
+    A capture that lies beyond the end of its file, as in one that was cut, is left out. ``spelled``
+    counts the lines that were added for how browsers spell URLs.
+    """
+
+    def __init__(self, names: Mapping[Path, str]) -> None:
+        self.names = names
+        self.spelled = 0
+        self._beyond: dict[Path, int] = {}
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What was left out of the indexes that were read, a sentence for each file."""
+        return tuple(
+            f"{warc} is cut short: {numbered(number, 'capture')} of its index left out"
+            for warc, number in self._beyond.items()
+            if number
+        )
+
+    def entries(self, warc: Path) -> Iterator[tuple[bytes, dict[str, str]]]:
+        """Yield the lines of a file's index and their fields. Raises OSError."""
+        size, beyond = warc.stat().st_size, 0
+        if not (path := index_of(warc)).exists():
+            return
+        with path.open("rb") as file:
+            for line in file:
+                if (fields := fields_of(line)) is None:
+                    continue
+                if _end(fields) <= size:
+                    yield line, fields
+                else:
+                    beyond += 1
+        self._beyond[warc] = beyond
+
+    def lines(self, warc: Path) -> Iterator[bytes]:
+        """Yield the lines that replay can show something for, under the file's name, in order.
+
+        Those of a killed crawl aren't sorted yet. Raises OSError.
+        """
+        before, now = f'"{warc.name}"'.encode(), f'"{self.names[warc]}"'.encode()
+        for line in sorted(line for line, fields in self.entries(warc) if _opens(fields)):
+            yield line if before == now else line.replace(before, now)
+
+    def all(self) -> Iterator[bytes]:
+        """Yield the lines of all, in order, for a player that looks up what browsers ask for.
+
+        Some signs browsers don't escape, as in ``css?family=A|B``, and crawls do: such a line comes
+        as both. Raises OSError.
+        """
+        yield from merge(*map(self._as_browsers_ask, self.names))
+
+    def _as_browsers_ask(self, warc: Path) -> list[bytes]:
+        lines = list(self.lines(warc))
+        escaped = [line for line in lines if _ESCAPED.search(line)]
+        spelled = [new for line in escaped if (new := _spelled(line)) != line]
+        self.spelled += len(spelled)
+        return sorted(lines + spelled) if spelled else lines
+
+    def is_ready(self, warc: Path) -> bool:
+        """Tell whether a file's index can be looked up as it is, under the file's name.
+
+        Raises OSError.
+        """
+        if self.names[warc] != warc.name:
+            return False
+        with index_of(warc).open("rb") as file:
+            return all(one == other for one, other in zip_longest(self.lines(warc), file))
+
+
+def _spelled(line: bytes) -> bytes:
+    """Return a line of an index with its URL as browsers ask for it (WHATWG URL, §1.3)."""
+    key, time, said = line.split(b" ", 2)
+    url = json.loads(said)["url"]
+    fields = said.replace(json.dumps(url).encode(), json.dumps(_unescaped(url)).encode(), 1)
+    return b" ".join((_unescaped(key.decode()).encode(), time, fields))
+
+
+def _unescaped(url: str) -> str:
+    path, mark, query = url.partition("?")
+    return _OF_PATH.sub(_sign, path) + mark + _OF_QUERY.sub(_sign, query)
+
+
+def _sign(escape: re.Match[str]) -> str:
+    return chr(int(escape[0][1:], 16))
+
+
+def _opens(fields: Mapping[str, str]) -> bool:
+    """Tell whether replay shows something for an entry of an index.
 
     It shows nothing for what crawls wrote of a page that hadn't changed before they wrote it
     without its head: a revisit whose status is 304.
     """
-    if _REVISIT not in line or _UNCHANGED not in line:
-        return True
-    fields = fields_of(line)
-    return fields is None or fields.get("status") != "304"
+    return fields.get("mime") != "warc/revisit" or fields.get("status") != "304"
 
 
-def lines_of(warc: Path, name: str) -> Iterator[bytes]:
-    """Yield the lines of a WARC file's index that replay can show, under the file's name, in order.
-
-    That of a killed crawl isn't sorted yet. Raises OSError.
-    """
-    before, now = f'"{warc.name}"'.encode(), f'"{name}"'.encode()
-    with index_of(warc).open("rb") as file:
-        found = sorted(line for line in file if opens(line) and fields_of(line) is not None)
-    for line in found:
-        yield line if before == now else line.replace(before, now)
-
-
-def is_ready(warc: Path, name: str) -> bool:
-    """Tell whether a WARC file's index can be looked up as it is, under the file's name.
-
-    Raises OSError.
-    """
-    if name != warc.name:
-        return False
-    with index_of(warc).open("rb") as file:
-        if not all(one <= other and opens(other) for one, other in pairwise(file)):
-            return False
-        file.seek(0)
-        return opens(file.readline())
+def _end(fields: Mapping[str, str]) -> float:
+    """Return where the record of an entry ends; infinite if the entry doesn't say."""
+    try:
+        return int(fields["offset"]) + int(fields["length"])
+    except (KeyError, ValueError, TypeError):
+        return inf

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +15,17 @@ from lswc.errors import writing
 from lswc.language.registry import Language, Wanted, wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SETTINGS = "settings.json"
 """Name of the file in the crawl folder with what the crawl was run with."""
 
 IDENTITY = "frontier"
 """What that file has of what the crawl's frontier is of: one that is made anew must be, too."""
+
+EARLIER_ARCHIVES = "earlier-archives"
+"""What that file has of the crawls that were visited again: a WARC file's name of each, which stays
+when a folder gets another name."""
 
 EARLIER_SOFTWARE = "earlier-software"
 """What that file has of a crawl that other versions ran before: as ``software``, a list."""
@@ -46,16 +52,35 @@ def language_of(crawl: Path, lang: str = "") -> Language:
     return chosen[0]
 
 
-def earlier_of(crawl: Path) -> tuple[Path, ...]:
+def earlier_of(crawl: Path, others: Sequence[Path] = ()) -> tuple[Path, ...]:
     """Return the folders of the crawls that a crawl visited again.
 
-    One that isn't where it was is looked for beside the crawl: both may have been moved. Raises
-    ArchiveError.
+    One that isn't where it was is looked for beside the crawl, and among ``others``, by its name
+    and by that of a WARC file of it. Raises ArchiveError.
     """
-    named = [Path(str(name)) for name in settings_of(crawl).get("LSWC_RECRAWL") or ()]
+    about = settings_of(crawl)
+    named = [Path(str(name)) for name in about.get("LSWC_RECRAWL") or ()]
+    warcs = [str(name) for name in about.get(EARLIER_ARCHIVES) or ()]
     beside = crawl.resolve().parent
-    moved = {path: beside / path.name for path in named if not path.is_dir()}
-    return tuple(new if (new := moved.get(path, path)).is_dir() else path for path in named)
+    here = [path if path.is_dir() else beside / path.name for path in named]
+    known = {crawl.resolve(), *(path.resolve() for path in here if path.is_dir())}
+    others = [place for place in (*others, *_in(beside)) if place.resolve() not in known]
+    return tuple(
+        path if path.is_dir() else next(_with_warc(others, warc), old)
+        for old, path, warc in zip_longest(named, here, warcs[: len(named)])
+    )
+
+
+def _with_warc(crawls: Sequence[Path], name: str | None) -> Iterator[Path]:
+    """Yield the crawls that have a WARC file of a name."""
+    for crawl in crawls if name else ():
+        if (crawl / "warc" / Path(str(name)).name).is_file():
+            yield crawl
+
+
+def _in(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        yield from sorted(folder.iterdir())
 
 
 def opt_out_of(crawl: Path) -> str:

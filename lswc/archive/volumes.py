@@ -7,6 +7,7 @@ else there is in archives is refused by its name: an index, a list of other file
 from __future__ import annotations
 
 import io
+import json
 import re
 import zlib
 from contextlib import contextmanager, suppress
@@ -51,6 +52,7 @@ _MEMBERS = {"gz": 31, "deflate": -15}  # as zlib calls these forms
 _HEAD = 1 << 16
 _NEAR = 32  # bytes that are unpacked at once: what comes before damage counts
 _PIECE = 1 << 20
+_MAX_MANIFEST = 10_000_000  # bytes
 _ANY = WarcRecordType.any_type
 _LENGTHS = Struct("<HH")  # of a name, and of what follows it
 _LOCAL = 30  # bytes of a file's own header in a zip archive, before its name
@@ -113,8 +115,11 @@ class Volume:
     """A file of records: a whole file, or a part of one. ``name`` is what messages call it.
 
     Records can be read one after the other, and one by its place. What isn't packed record by
-    record is unpacked into a temporary file first, once. Close it.
+    record is unpacked into a temporary file first, once. Files that should be beside it, and were
+    ``lost``, count as one unreadable record each. Close it.
     """
+
+    lost = 0
 
     def __init__(
         self, path: Path, name: str, begin: int = 0, end: int | None = None, packing: str = ""
@@ -163,7 +168,7 @@ class Volume:
     def records(self, file: IO[bytes], types: WarcRecordType, most: int) -> Records | ArcRecords:
         """Return its records of some types, with ``most`` bytes of each; ``file`` is it, opened."""
         found = (ArcRecords if self._is_arc else Records)(file, types, most)
-        found.unreadable += self._is_damaged
+        found.unreadable += self._is_damaged + self.lost
         return found
 
     def at(self, place: int, most: int) -> Record | None:
@@ -349,7 +354,21 @@ def _of_wacz(path: Path) -> list[Volume]:
         members = [one for one in archive.infolist() if is_archive(Path(one.filename))]
         if not members:
             raise ArchiveError(f"{path} is a zip archive without WARC files")
-        return [_member(path, archive, one) for one in members]
+        found = [_member(path, archive, one) for one in members]
+        found[0].lost = len(_listed(archive) - {one.filename for one in members})
+        return found
+
+
+def _listed(archive: ZipFile) -> set[str]:
+    """Return the WARC files that a WACZ file says it has."""
+    try:
+        with archive.open("datapackage.json") as file:
+            said = json.loads(file.read(_MAX_MANIFEST))
+        paths = {str(one["path"]) for one in said["resources"]}
+    except (KeyError, TypeError, ValueError, RecursionError, OSError, EOFError, zlib.error,
+            BadZipFile, NotImplementedError, RuntimeError):  # fmt: skip
+        return set()  # it needn't say
+    return {path for path in paths if path.startswith("archive/") and is_archive(Path(path))}
 
 
 def _member(path: Path, archive: ZipFile, member: ZipInfo) -> Volume:

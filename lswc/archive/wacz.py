@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from hashlib import sha256
-from heapq import merge
 from os import SEEK_CUR
 from typing import IO, TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from lswc.archive.cdxj import index_of
-from lswc.archive.collection import collected, lines_of
+from lswc.archive.collection import Indexes, collected
 from lswc.archive.run_settings import lacking, settings_of, settings_of_all
 from lswc.archive.wacz_pages import Pages
 from lswc.archive.wacz_signing import SOFTWARE
@@ -20,7 +18,7 @@ from lswc.errors import writing
 from lswc.files import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from lswc.archive.collection import Collection
@@ -38,7 +36,7 @@ _BEFORE = (1980, 1, 1, 0, 0, 0)  # the same for all files: what they hold has da
 class Written(NamedTuple):
     """What is in a WACZ file: WARC files, captures in their index, and pages to begin with.
 
-    ``gone`` says what isn't, though crawls visited it again.
+    ``gone`` says what isn't, though crawls visited it again, or have it in an index.
     """
 
     files: int
@@ -73,9 +71,10 @@ def write(
             say("WARC files", number, len(warcs))
             packed.add(f"archive/{names[warc]}", _pieces(warc), ZIP_STORED)
         say("index", 0, 0)
-        captures, pages = _add_lists(packed, collection, names, texts)
+        indexes = Indexes(names)
+        captures, pages = _add_lists(packed, collection, indexes, texts)
         packed.finish(about, key)
-    return Written(len(warcs), captures, pages, collection.gone)
+    return Written(len(warcs), captures, pages, (*collection.gone, *indexes.told))
 
 
 class Hole(NamedTuple):
@@ -86,11 +85,12 @@ class Hole(NamedTuple):
     path: Path
 
 
-def lay_out(collection: Collection, out: IO[bytes]) -> list[Hole]:
+def lay_out(collection: Collection, out: IO[bytes]) -> tuple[list[Hole], tuple[str, ...]]:
     """Write what a WACZ file of crawls has besides WARC files, to be served with these.
 
     There the file has holes, which take no room on a disk; WARC files that nobody reads aren't
-    read, and no digest of theirs is told. Raises LswcError.
+    read, and no digest of theirs is told. Returns those, and what the indexes have that the files
+    haven't. Raises LswcError.
     """
     names = collection.warcs()
     if not names:
@@ -98,21 +98,22 @@ def lay_out(collection: Collection, out: IO[bytes]) -> list[Hole]:
     with ZipFile(out, "w") as archive:
         packed = _Packed(archive)
         holes = [packed.leave_out(f"archive/{name}", warc) for warc, name in names.items()]
-        _add_lists(packed, collection, names, None)
+        indexes = Indexes(names)
+        _add_lists(packed, collection, indexes, None)
         packed.finish(settings_of(collection.crawls[0]), None)
-    return holes
+    return holes, indexes.told
 
 
 def _add_lists(
-    packed: _Packed, collection: Collection, names: Mapping[Path, str], texts: Texts | None
+    packed: _Packed, collection: Collection, indexes: Indexes, texts: Texts | None
 ) -> tuple[int, int]:
     """Add the index and the pages; return how many captures and pages there are."""
-    index = ZipNum(_index(names))
+    index = ZipNum(indexes.all())
     packed.add(f"indexes/{ZipNum.NAME}", index, ZIP_STORED)
     packed.add("indexes/index.idx", index.blocks())
-    with Pages(collection.crawls, texts) as pages:
+    with Pages(collection.crawls, indexes, texts) as pages:
         packed.add("pages/pages.jsonl", pages.lines())
-        return index.lines, pages.number
+        return index.lines - indexes.spelled, pages.number
 
 
 class _Packed:
@@ -184,12 +185,3 @@ def _pieces(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
             yield piece
-
-
-def _index(names: Mapping[Path, str]) -> Iterator[bytes]:
-    """Yield the lines of all indexes in order."""
-    yield from merge(*(lines_of(warc, name) for warc, name in names.items() if _has_index(warc)))
-
-
-def _has_index(warc: Path) -> bool:
-    return index_of(warc).exists()

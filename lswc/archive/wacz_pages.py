@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
 
 from lswc.archive import page_record
-from lswc.archive.cdxj import entries
 from lswc.outcomes import UNCHANGED
 from lswc.urls import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from lswc.archive.collection import Indexes
 
 Texts = Callable[[Path], Iterator[tuple[str, int, str]]]
 """What yields of a crawl the URL of each page, the number of its visit, and what it says."""
@@ -37,8 +38,8 @@ class Pages:
     be in order. Use it as a context.
     """
 
-    def __init__(self, crawls: Sequence[Path], texts: Texts | None) -> None:
-        self._has_text = texts is not None
+    def __init__(self, crawls: Sequence[Path], indexes: Indexes, texts: Texts | None) -> None:
+        self._has_text, self._indexes = texts is not None, indexes
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute("CREATE TABLE page (title TEXT, url TEXT, line BLOB)")
         self._db.execute("CREATE TABLE text (key INTEGER PRIMARY KEY, text TEXT)")
@@ -64,9 +65,9 @@ class Pages:
         """Add the pages of a crawl; ``prefix`` sets their numbers apart from those of others."""
         archived: set[int] = set()
         icons: set[int] = set()
-        for path in (crawl / "warc").glob("*.cdxj"):
-            for url, entry in entries(path):
-                archived.add(name := fingerprint(url))
+        for warc in self._indexes.names:
+            for _, entry in self._indexes.entries(warc) if warc.parent.parent == crawl else ():
+                archived.add(name := fingerprint(url := entry["url"]))
                 if url.endswith(_ICON) and entry.get("status") == "200":
                     icons.add(name)
         rows = (

@@ -18,7 +18,7 @@ from lswc import settings as defaults
 from lswc.archive.archive import FileSizes
 from lswc.archive.page_index import TEXT_CHARACTERS
 from lswc.archive.page_record import part_size
-from lswc.archive.run_settings import IDENTITY
+from lswc.archive.run_settings import EARLIER_ARCHIVES, IDENTITY
 from lswc.crawl import checked_settings as checked
 from lswc.crawl.checked_settings import number, whole
 from lswc.crawl.crawl_folder import check_records, earlier_crawls, has_records, make_writable
@@ -248,11 +248,17 @@ class Crawl:
             **{name: settings.get(name) for name in _chosen(settings) if name not in _PRIVATE},
             "LSWC_EXPERIENCE": without_logins(settings.get("LSWC_EXPERIENCE") or ""),
             "LSWC_RECRAWL": [str(path.resolve()) for path in self.earlier],
+            EARLIER_ARCHIVES: [_archive(path) for path in self.earlier],
             "LSWC_MAX_SERVER_PAGES": self.quotas.server.pages,
             "LSWC_MAX_SERVER_BYTES": self.quotas.server.bytes,
             "LSWC_MAX_DOMAIN_PAGES": self.quotas.domain.pages,
             "LSWC_MAX_DOMAIN_BYTES": self.quotas.domain.bytes,
         }
+
+
+def _archive(crawl: Path) -> str:
+    """Return the name of the first WARC file of a crawl that archived."""
+    return min(path.name for path in (crawl / "warc").glob("*.warc.gz"))
 
 
 def _names(settings: BaseSettings) -> dict[str, object]:

@@ -374,8 +374,8 @@ class Pages:
             return True  # its server doesn't know of it
         if reading.is_shell or self.crawl.browser is None or reading.kind is not Kind.HTML:
             return reading.is_shell
-        is_relevant = reading.identified == PageLanguage.TARGET
-        return self.rendering.chooses(visit, url, is_relevant=is_relevant)
+        of = (PageLanguage.TARGET, *self.crawl.reading.requisites_of)
+        return self.rendering.chooses(visit, url, is_wanted=reading.identified in of)
 
     def _take_file(self, visit: Visit, response: Response) -> None:
         """End the visit of a file that is linked to; it is archived if that isn't refused."""

@@ -217,23 +217,23 @@ class Rendering:
         self._scripts = Scripts()
         self._pages = crawl.browser_pages
         self._budget = Budget(crawl.browser_pages.budget, crawl.browser_pages.tries)
-        self._read_again = self._relevant = 0
+        self._read_again = self._wanted = 0
         self._under_way = 0
 
-    def chooses(self, visit: Visit, url: Url, *, is_relevant: bool) -> bool:
+    def chooses(self, visit: Visit, url: Url, *, is_wanted: bool) -> bool:
         """Tell whether a page is shown that isn't empty without its scripts.
 
-        Each that the operator names, and of several relevant ones by their share, evenly. It
+        Each that the operator names, and by their share, evenly, of those that are wanted. It
         doesn't count among those that need it.
         """
         is_sent = bool(visit.attempts) and visit.attempts[-1].unchanged is None
         if self._browser is None or not is_sent:
             return False
-        self._relevant += is_relevant
+        self._wanted += is_wanted
         share = self._pages.share
-        is_next = int(self._relevant * share) > int((self._relevant - 1) * share)
+        is_next = int(self._wanted * share) > int((self._wanted - 1) * share)
         is_named = any(pattern.holds(url) for pattern in self._pages.patterns)
-        if not is_named and not (is_next and is_relevant):
+        if not is_named and not (is_next and is_wanted):
             return False
         visit.is_chosen = True
         return True

@@ -120,7 +120,9 @@ def named(text: str, own: Base, config: Config) -> Iterator[str]:
     named = chain(
         names, (inside.whole(one[1], one.start()) for one in islice(wrapped, 10 * _LISTS))
     )
-    files = dict.fromkeys(filter(None, map(_file, (n for n in named if n not in inside.own))))
+    own_names = inside.own
+    every = chain.from_iterable(map(_with_plugin, named))
+    files = dict.fromkeys(filter(None, map(_file, (n for n in every if n not in own_names))))
     for file in files:
         yield placed(file, own, config)
     if _CONFIGURED.search(text):
@@ -167,6 +169,12 @@ def _of_call(call: re.Match[str], inside: _Inside, is_told: bool) -> Iterator[st
     for name in _LITERAL.findall(call["names"]):
         if is_told or "/" in name or not call[0].startswith("define"):
             yield inside.whole(name, call.start())
+
+
+def _with_plugin(name: str) -> tuple[str, ...]:
+    """Return a module's name, and the plugin that loads it: ``text!list.html`` needs ``text``."""
+    plugin, mark, _ = name.partition("!")
+    return (name, plugin) if mark else (name,)
 
 
 def _file(name: str) -> str | None:

@@ -11,11 +11,11 @@ import re
 from bisect import bisect
 from functools import cached_property
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 NAMED_FILES = 100
 """Files that a script, or a page's own scripts and attributes, may name."""
@@ -24,7 +24,7 @@ _LOOKED_AT = 5_000  # ends of literals
 _LONGEST = 500  # characters of a name
 _EXTENSION = (
     r"\.(?:png|PNG|jpe?g|JPE?G|gif|GIF|webp|avif|svg|ico|json|css|m?js|woff2?|ttf|otf|eot|wasm"
-    r"|mp3|mp4|m4a|wav|webm|ogg|opus|flac|aac|mid|vtt|srt|webmanifest"
+    r"|bmp|mp3|mp4|m4a|m4v|mov|wav|webm|og[gva]|opus|flac|aac|mid|m3u8|mpd|vtt|srt|webmanifest"
     r"|glb|gltf|obj|mtl|stl|ply|fbx|dae|hdr|exr|ktx2?|basis|drc|patt|fset3?|iset"  # of space
     r"|geojson|topojson|kml|gpx|pbf|xml|csv|tsv|md"  # of maps, tables and slides
     r"|dat|bin|data|tmx|tsx|fnt|atlas|glsl|wgsl|vert|frag|shader|hbs|mustache)"  # of games
@@ -70,6 +70,25 @@ _FOLDER = re.compile(r"[\"'](\.{0,2}/(?:[\w-]{1,50}/){1,5})[\"']")
 _FOLDERLESS = 50  # names
 _NEAR = 50_000  # characters between a folder and the names in it
 _PLUS = re.compile(r"\+\s*\Z")
+_CALLED = re.compile(r"[\w$]\(\s{0,9}\Z")
+_BESIDE = (".wasm", ".data")  # what compilers put beside the script that they make
+
+# A name with one part that is known as the script runs: "img/" + name + ".png", `img/${n}.png`.
+_JOINED = re.compile(
+    rf"(?P<quote>[\"'])(?P<before>[\w.~@-]{{0,50}}/(?:[\w.~@/-]{{0,100}}))(?P=quote)\s{{0,9}}\+\s{{0,9}}"
+    rf"[A-Za-z_$][\w$.\[\]()]{{0,60}}\s{{0,9}}\+\s{{0,9}}[\"'](?P<after>[\w./-]{{0,60}}?{_EXTENSION})[\"']"
+    rf"|`(?P<within>[\w.~@-]{{0,50}}/[\w.~@/-]{{0,100}})\$\{{[^{{}}`]{{1,60}}\}}(?P<rest>[\w./-]{{0,60}}?{_EXTENSION})`"
+)
+_JOINS = 3
+_WORD = r"[\"'][\w-]{1,40}[\"']"
+WORDS = re.compile(
+    rf"\[\s{{0,20}}({_WORD}(?:\s{{0,20}},\s{{0,20}}{_WORD}){{1,60}})\s{{0,20}},?\s{{0,20}}\]"
+)
+"""A list of words in a script."""
+
+LISTED = 5
+"""Words that a page's scripts list, and that are tried as parts of names."""
+
 # What stands before a name, and is a folder: `BASE + "x.png"` and `${BASE}x.png`, BASE = "img/".
 _CONSTANT = re.compile(
     r"(?<![\w$.])([A-Za-z_$][\w$]{0,40}+)\s{0,3}[=:]\s{0,3}[\"']([\w.~:@/-]{1,200})[\"']"
@@ -103,16 +122,22 @@ def public_path(text: str) -> str | None:
     return found[1] if found else None
 
 
-def in_script(text: str) -> Iterator[Named]:
-    """Yield what a script names, the surest first: chunks, then literals."""
+def in_script(text: str, listed: Sequence[str] = ()) -> Iterator[Named]:
+    """Yield what a script names, each once, the surest first: chunks, then literals.
+
+    ``listed`` are words that other scripts of its page list.
+    """
     if "." not in text:
         return
-    yield from islice(_chunks(text), NAMED_FILES)
-    if ".cache." in text:
-        yield from islice(_permutations(text), NAMED_FILES)
-    text = _SLASHES.sub("/", text) if "\\" in text else text
-    yield from islice(_asked_for(text), NAMED_FILES)
-    yield from islice(_literals(text), NAMED_FILES)
+    slashed = _SLASHES.sub("/", text) if "\\" in text else text
+    found = (
+        _chunks(text),
+        _permutations(text) if ".cache." in text else (),
+        _asked_for(slashed),
+        _literals(slashed),
+        _joined(slashed, listed),
+    )
+    yield from dict.fromkeys(chain.from_iterable(islice(names, NAMED_FILES) for names in found))
 
 
 def in_attributes(markup: bytes) -> Iterator[Named]:
@@ -158,43 +183,94 @@ def _asked_for(text: str) -> Iterator[Named]:
             yield Named(asked[1].partition("#")[0])
 
 
+def _joined(text: str, listed: Sequence[str]) -> Iterator[Named]:
+    """Yield names with one part that isn't known, for each word that is listed.
+
+    Code is loaded by its loaders' own rules.
+    """
+    for join in islice(_JOINED.finditer(text), _JOINS):
+        before, after = join["before"] or join["within"], join["after"] or join["rest"]
+        if after.endswith(_CODE):
+            continue
+        for part in islice(dict.fromkeys((*_listed(text), *listed)), LISTED):
+            if _is_name(name := f"{before}{part}{after}"):
+                yield Named(name)
+
+
+def _listed(text: str) -> Iterator[str]:
+    for found in islice(WORDS.finditer(text), LISTED):
+        yield from (word.strip().strip("\"'") for word in found[1].split(","))
+
+
 def _literals(text: str) -> Iterator[Named]:
     """Yield what string literals name.
 
     But those that are compared, required or parts of names, and those that are keys, as modules'
-    names are. A name without a folder counts where it is used. A worker's keys are its files.
+    names are, unless a call has them too. A name without a folder counts where it is used, there
+    and in the nearest folder. A worker's keys are its files.
     """
     found: dict[str, bool] = {}
     folderless: dict[str, int] = {}
-    keys, works, constants = set(), is_worker(text), _Constants(text)
+    keys, called, works = set(), set(), is_worker(text)
+    for one in _standing(text):
+        if one.is_key:
+            keys.add(one.name)
+        if one.is_called:
+            called.add(one.name)
+        is_used = works or one.is_used  # by the page: relative to it
+        is_bare = "/" not in one.name and not one.of_path
+        if is_bare and not (one.is_other or one.name.endswith((*_CODE, ".json"))):
+            folderless.setdefault(one.name, one.start)
+        if not (one.is_other or (is_bare and not is_used)):
+            is_beside = one.name[0] == "." and one.name.endswith(_CODE) and not is_used
+            found.setdefault(one.name, one.of_path or is_beside)
+    keys = set() if works else keys - called
+    yield from (Named(name, of_script) for name, of_script in found.items() if name not in keys)
+    rest = {name: start for name, start in folderless.items() if name not in keys}
+    yield from (Named(name, True) for name in rest if name.endswith(_BESIDE))
+    yield from _in_folders(text, rest)
+
+
+class _Standing(NamedTuple):
+    """A name, where its literal begins, and what it is there.
+
+    A key, what a call has, what is used as an address, what is added to webpack's public path;
+    or another thing: a part of a name, a module.
+    """
+
+    name: str
+    start: int
+    is_key: bool = False
+    is_called: bool = False
+    is_used: bool = True
+    of_path: bool = False
+    is_other: bool = False
+
+
+def _standing(text: str) -> Iterator[_Standing]:
+    constants = _Constants(text)
     for end in islice(_END.finditer(text), _LOOKED_AT):
         start = _start(text, end.start(), text[end.end()])
         name = text[start : end.end()]
         if whole := constants.whole(name, start):
-            found.setdefault(whole, False)
+            yield _Standing(whole, start)
         if not start or not _is_name(name):
             continue
         before = text[max(0, start - 1 - _BEFORE) : start - 1]
         after = text[end.end() + 1 : end.end() + _BEFORE].lstrip()[:1]
-        if _INDEX.search(before) or (after == ":" and before.rstrip()[-1:] in ("{", ",")):
-            keys.add(name)
+        is_key = after == ":" and before.rstrip()[-1:] in ("{", ",")
         of_path = _PUBLIC_PATH.search(before) is not None
         is_part = _PLUS.search(before) is not None and not of_path
         is_module = _NOT_ASKED_FOR.search(before) or _MODULE.match(text, end.end() + 1)
-        is_bare = "/" not in name and not of_path
-        is_used = works or _USED.search(before)  # by the page: relative to it
-        if is_bare and not (is_used or is_part or is_module or name.endswith((*_CODE, ".json"))):
-            folderless.setdefault(name, start)
-        elif not (is_part or is_module or (is_bare and not is_used)):
-            is_beside = name[0] == "." and name.endswith(_CODE) and not is_used
-            found.setdefault(name, of_path or is_beside)
-    if works:
-        keys.clear()
-    for name, of_script in found.items():
-        if name not in keys:
-            yield Named(name, of_script)
-    rest = {name: at for name, at in folderless.items() if name not in keys | found.keys()}
-    yield from _in_folders(text, rest)
+        yield _Standing(
+            name,
+            start,
+            is_key or _INDEX.search(before) is not None,
+            _CALLED.search(before) is not None and not is_module,
+            _USED.search(before) is not None,
+            of_path,
+            is_part or is_module is not None,
+        )
 
 
 def _in_folders(text: str, names: dict[str, int]) -> Iterator[Named]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def tasks(folders: Sequence[Path]) -> dict[str, Task]:
             "analyze", made / f"{REPORT}{end}", *option)  # fmt: skip
     found["replay"] = Task(
         made / "replay", "Player", "Shows each capture in the browser, as the page was.",
-        ("replay", *given, "--port", "0"), None,
+        ("replay", *given, "--port", "0", "--pid", str(os.getpid())), None,
     )  # fmt: skip
     return found
 

@@ -82,11 +82,11 @@ class Range(NamedTuple):
 class Served:
     """A WACZ file of crawls that is served, without being written: WARC files stay where they are.
 
-    ``size`` is its length in bytes.
+    ``size`` is its length in bytes, ``lacking`` what WARC files lack of their indexes.
     """
 
-    def __init__(self, file: IO[bytes], holes: list[Hole]) -> None:
-        self._file, self._holes = file, holes
+    def __init__(self, file: IO[bytes], holes: list[Hole], lacking: tuple[str, ...] = ()) -> None:
+        self._file, self._holes, self.lacking = file, holes, lacking
         self.size = file.seek(0, os.SEEK_END)
 
     def close(self) -> None:
@@ -125,5 +125,4 @@ class Served:
 def served(collection: Collection) -> Iterator[Served]:
     """Lay out a WACZ file of crawls, as long as it is served. Raises LswcError."""
     with TemporaryFile() as file:
-        holes = lay_out(collection, file)
-        yield Served(file, holes)
+        yield Served(file, *lay_out(collection, file))

@@ -21,11 +21,12 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from lswc.archive import page_record
 from lswc.archive.cdxj import index_of
-from lswc.archive.collection import is_ready, lines_of
+from lswc.archive.collection import Indexes
 from lswc.archive.run_settings import lacking, settings_of
 from lswc.errors import ConfigError, StorageError, writing
 from lswc.outcomes import UNCHANGED
 from lswc.plurals import numbered
+from lswc.processes import lives
 from lswc.workbench.access import HEADERS, Guard
 from lswc.workbench.player import FILES, Range, Served
 
@@ -93,9 +94,13 @@ def _archived(crawl: Path, text: str) -> Iterator[Archived]:
 
 
 class Pywb(NamedTuple):
-    """Where pywb shows captures: its ``address`` ends with that of the collection."""
+    """Where pywb shows captures: its ``address`` ends with that of the collection.
+
+    ``lacking`` is what WARC files lack of their indexes.
+    """
 
     address: str
+    lacking: tuple[str, ...] = ()
 
     @property
     def all(self) -> str:
@@ -116,6 +121,11 @@ class Player(NamedTuple):
 
     folder: Path
     archive: Served
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What WARC files lack of their indexes."""
+        return self.archive.lacking
 
     @property
     def all(self) -> str:
@@ -173,8 +183,8 @@ def wayback() -> str | None:
 
 
 @contextmanager
-def pywb_of(collection: Collection, command: str) -> Iterator[str]:
-    """Run pywb over what crawls archived; yields the address that a time and a URL are added to.
+def pywb_of(collection: Collection, command: str) -> Iterator[Pywb]:
+    """Run pywb over what crawls archived; yields where it shows captures.
 
     Raises ArchiveError if nothing is archived, StorageError if pywb doesn't begin.
     """
@@ -183,7 +193,7 @@ def pywb_of(collection: Collection, command: str) -> Iterator[str]:
         crawl = collection.crawls[0]
         raise lacking([crawl], f"it has no archive: there is nothing in {crawl / 'warc'}")
     with TemporaryDirectory() as home:
-        lay_out(Path(home), warcs)
+        told = lay_out(Path(home), warcs)
         paths = json.dumps({"index_paths": f"{home}/index/", "archive_paths": f"{home}/archive/"})
         text = f"collections:\n  {COLLECTION}: {paths}\n"
         (Path(home) / "config.yaml").write_text(text, "utf-8")
@@ -196,26 +206,30 @@ def pywb_of(collection: Collection, command: str) -> Iterator[str]:
             process = subprocess.Popen(arguments, cwd=home, stdout=file, stderr=file)
         try:
             _wait(process, port, log)
-            yield f"http://127.0.0.1:{port}/{COLLECTION}/"
+            yield Pywb(f"http://127.0.0.1:{port}/{COLLECTION}/", told)
         finally:
             process.terminate()
             process.wait()
 
 
-def lay_out(home: Path, warcs: Mapping[Path, str]) -> None:
-    """Lay out WARC files and their indexes under names of their own, as pywb looks them up."""
-    archive, indexes = home / "archive", home / "index"
+def lay_out(home: Path, warcs: Mapping[Path, str]) -> tuple[str, ...]:
+    """Lay out WARC files and their indexes under names of their own, as pywb looks them up.
+
+    Returns what the indexes have that the files haven't.
+    """
+    archive, folder, indexes = home / "archive", home / "index", Indexes(warcs)
     with writing(home):
         archive.mkdir()
-        indexes.mkdir()
+        folder.mkdir()
         for warc, name in warcs.items():
             (archive / name).symlink_to(warc.resolve())
-            index = index_of(indexes / name)
-            if is_ready(warc, name):
+            index = index_of(folder / name)
+            if indexes.is_ready(warc):
                 index.symlink_to(index_of(warc).resolve())
             else:
                 with index.open("wb") as file:
-                    file.writelines(lines_of(warc, name))
+                    file.writelines(indexes.lines(warc))
+    return indexes.told
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -326,8 +340,23 @@ class Search(BaseHTTPRequestHandler):
         pass
 
 
-def server(crawls: Sequence[Path], shown: Pywb | Player, port: int) -> ThreadingHTTPServer:
-    """Return what serves the search on this machine. Raises ConfigError if the port is taken."""
+class _Server(ThreadingHTTPServer):
+    """Serves until Ctrl-C, or until another process has ended, if ``pid`` isn't 0."""
+
+    pid: int
+
+    def service_actions(self) -> None:
+        if self.pid and not lives(self.pid):
+            raise KeyboardInterrupt
+
+
+def server(
+    crawls: Sequence[Path], shown: Pywb | Player, port: int, pid: int = 0
+) -> ThreadingHTTPServer:
+    """Return what serves the search on this machine, until the process ``pid`` ends if it isn't 0.
+
+    Raises ConfigError if the port is taken.
+    """
     of_crawls = {
         "crawls": crawls,
         "shown": shown,
@@ -335,9 +364,11 @@ def server(crawls: Sequence[Path], shown: Pywb | Player, port: int) -> Threading
         "css": files("lswc.workbench").joinpath("static", "watch.css").read_bytes(),
     }
     try:
-        return ThreadingHTTPServer(("127.0.0.1", port), type("Search", (Search,), of_crawls))
+        serving = _Server(("127.0.0.1", port), type("Search", (Search,), of_crawls))
     except OSError as error:
         raise ConfigError(f"can't listen to port {port}: {error.strerror}; say --port") from error
+    serving.pid = pid
+    return serving
 
 
 @contextmanager
@@ -356,8 +387,7 @@ def address_of(crawl: Path) -> str:
     """Return where a crawl's archive is replayed now on this machine, "" if nowhere."""
     try:
         found = json.loads((crawl / FILE).read_text("utf-8"))
-        os.kill(int(found["process"]), 0)
-        address = str(found["address"])
+        process, address = int(found["process"]), str(found["address"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-    return address if address.startswith("http://127.0.0.1:") else ""
+    return address if address.startswith("http://127.0.0.1:") and lives(process) else ""

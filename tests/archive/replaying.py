@@ -107,7 +107,8 @@ def seen(
 ) -> Seen:
     """Return what Chromium makes of a page; ``whole`` waits for more and says where it is.
 
-    With ``patience`` a page that is never done is taken as it is after so many seconds.
+    With ``patience`` a page that is never done is taken as it is after so many seconds, and is
+    black if it can't be drawn by then.
     """
     page = browser.new_page(viewport={"width": _SIZE[0], "height": _SIZE[1]})
     page.set_default_timeout(1_000 * _WAIT)
@@ -115,10 +116,12 @@ def seen(
     page.context.on("response", lambda answer: files.__setitem__(answer.url, answer.status))
     if patience:
         page.set_default_timeout(1_000 * patience)
+    picture = Image.new("RGB", _SIZE)
     with suppress(*[Error] * bool(patience)):
         page.goto(address, wait_until="networkidle")
         whole(page).evaluate("document.fonts?.ready")
-    picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    with suppress(*[Error] * bool(patience)):
+        picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
     page.close()
     return Seen(picture, files)
 
@@ -179,7 +182,7 @@ class _Pieces(SimpleHTTPRequestHandler):
             super().do_GET()
             return
         content = path.read_bytes()
-        begin = int(asked[1]) if asked[1] else len(content) - int(asked[2])
+        begin = int(asked[1]) if asked[1] else max(0, len(content) - int(asked[2]))
         end = int(asked[2]) + 1 if asked[1] and asked[2] else len(content)
         piece = content[begin:end]
         self.send_response(206)

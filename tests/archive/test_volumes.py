@@ -180,6 +180,27 @@ def test_the_files_in_a_wacz_are_read_whatever_its_index_says(
     assert taken(path)[0].keys() >= {*URLS[:4]}
 
 
+@pytest.mark.parametrize(
+    ("manifest", "lost"),
+    [
+        ('{"resources": [{"path": "archive/one.warc.gz"}, {"path": "archive/gone.warc.gz"},'
+         ' {"path": "archive/gone too.warc.gz"}, {"path": "pages/gone.jsonl"}]}', 2),
+        ('{"resources": [{}, 1]}', 0), ("[", 0), ("[" * 100_000, 0), ("\ud800", 0), ("3", 0),
+    ],
+)  # fmt: skip
+def test_files_that_a_wacz_says_it_has_and_lacks_are_counted(
+    tmp_path: Path, manifest: str, lost: int
+) -> None:
+    path = tmp_path / "x.wacz"
+    with ZipFile(path, "w", ZIP_STORED) as archive:
+        archive.writestr("datapackage.json", manifest.encode(errors="surrogatepass"))
+        archive.writestr("archive/one.warc.gz", b"".join(map(gzip.compress, RECORDS[:2])))
+        archive.writestr("archive/two.warc.gz", gzip.compress(RECORDS[2]))
+    found, unreadable = taken(path)
+    assert found.keys() == {*URLS[:3]}
+    assert unreadable == lost
+
+
 REFUSED = {
     "x.cdx": b" CDX N b a m s k r M S V g\ncom,a)/ 20140103 http://a/ text/html 200 X - - 1 2 x",
     "x.cdxj": b'com,a)/ 20140103030321 {"url": "http://a/"}\n',

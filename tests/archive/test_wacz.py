@@ -21,10 +21,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from lswc.archive.appended_files import ArchiveError
+from lswc.archive.cdxj import surt_of
 from lswc.archive.wacz import write
 from lswc.archive.wacz_signing import SigningKey
 from lswc.archive.zipnum import ZipNum
 from lswc.errors import ConfigError
+from lswc.workbench.replay import lay_out
 from tests.archive.reading import index, member, records
 from tests.scenarios.site import ENGLISH, THAI, page, run
 
@@ -170,19 +172,45 @@ def test_a_crawl_becomes_one_file_that_says_what_it_holds(site: Site, tmp_path: 
     assert b"description: Thai web\r\n" in info.content
 
 
+def test_an_index_has_urls_as_browsers_ask_for_them(tmp_path: Path) -> None:
+    (tmp_path / "warc").mkdir()
+    (tmp_path / "settings.json").write_text('{"language": "th"}')
+    (tmp_path / "warc" / "th-1.warc.gz").write_bytes(b"0")
+    place = {"filename": "th-1.warc.gz", "offset": "0", "length": "1"}
+    urls = (
+        "http://a.example/%5Bx%5D%7B?a%5B%5D=A%7CB%7B",
+        "http://a.example/?q=%5e%3F",
+        "http://b/",
+    )
+    lines = [f"{surt_of(url)} 20260101000000 {json.dumps({'url': url, **place})}\n" for url in urls]
+    (tmp_path / "warc" / "th-1.cdxj").write_text("".join(lines))
+    assert write([tmp_path], tmp_path / "x.wacz").captures == len(urls)
+    with ZipFile(tmp_path / "x.wacz") as archive:
+        found = index_lines(archive)
+    assert found == sorted(found)
+    keys = {json.loads(line.split(b" ", 2)[2])["url"]: line.split(b" ")[0] for line in found}
+    spelled = ("http://a.example/[x]%7B?a[]=A|B{", "http://a.example/?q=^%3F")
+    assert keys.keys() == {*urls, *spelled}
+    assert keys[spelled[0]] == b"example,a)/[x]{?a[]=a|b{"
+
+
 def test_files_of_two_workers_have_names_of_their_own(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("one", "two")]
     for number, folder in enumerate(folders):
         (folder / "warc").mkdir(parents=True)
         (folder / "settings.json").write_text('{"language": "th"}')
         (folder / "warc" / "th-1.warc.gz").write_bytes(b"%d" % number)
-        line = {"url": f"http://a.example/{number}", "filename": "th-1.warc.gz"}
+        place = {"filename": "th-1.warc.gz", "offset": "0", "length": "1"}
+        line = {"url": f"http://a.example/{number}", **place}
         (folder / "warc" / "th-1.cdxj").write_text(f"k{number} 20260101000000 {json.dumps(line)}\n")
     assert write(folders, tmp_path / "x.wacz")[:2] == (2, 2)
     with ZipFile(tmp_path / "x.wacz") as archive:
         lines = index_lines(archive)
         names = [json.loads(line.split(b" ", 2)[2])["filename"] for line in lines]
         assert [archive.read(f"archive/{name}") for name in names] == [b"0", b"1"]
+    (folders[1] / "warc" / "th-1.cdxj").unlink()
+    (said,) = write(folders, tmp_path / "x.wacz").gone
+    assert said.startswith(f"{folders[1] / 'warc' / 'th-1.warc.gz'} has no index")
     (folders[1] / "settings.json").write_text('{"language": "lo"}')
     with pytest.raises(ArchiveError, match="another language"):
         write(folders, tmp_path / "y.wacz")
@@ -197,3 +225,27 @@ def test_without_warc_files_nothing_is_written(site: Site, tmp_path: Path) -> No
     with pytest.raises(ArchiveError, match=r"settings\.json"):
         write([site.folder], tmp_path / "x.wacz")
     assert not list(tmp_path.glob("*.wacz"))
+
+
+def test_what_was_cut_off_a_file_is_counted_and_left_out(site: Site, tmp_path: Path) -> None:
+    site.seeds(SEED)
+    site.add("www.one.co.th/", page(THAI, "a.html"))
+    site.add("www.one.co.th/a.html", page(THAI * 2))
+    site.crawl()
+    (warc,) = site.folder.glob("warc/*.warc.gz")
+    lines = sorted(index(site.folder).values(), key=lambda entry: int(entry["offset"]))
+    last = lines[-1]
+    with warc.open("r+b") as file:
+        file.truncate(int(last["offset"]) + int(last["length"]) // 2)
+    said = f"{warc} is cut short: 1 capture of its index left out"
+    written = write([site.folder], tmp_path / "cut.wacz")
+    assert written.gone == (said,)
+    assert written.captures == len(lines) - 1
+    with ZipFile(tmp_path / "cut.wacz") as archive:
+        pages = archive.read("pages/pages.jsonl").decode()
+    assert (last["url"] in pages) is False
+    home = tmp_path / "pywb"
+    home.mkdir()
+    assert lay_out(home, {warc: warc.name}) == (said,)
+    (looked_up,) = (home / "index").iterdir()
+    assert len(looked_up.read_bytes().splitlines()) == len(lines) - 1

@@ -295,7 +295,7 @@ def test_pages_that_are_shown_by_choice_cost_none_that_need_it(
     monkeypatch.setattr(rendering, "_pages", BrowserPages(1.0, (), 0.0, 1))
     for _ in range(AT_FIRST + 5):
         visit.attempts = [Attempt(PAGE, datetime.now(UTC))]
-        assert rendering.chooses(visit, URL, is_relevant=True)
+        assert rendering.chooses(visit, URL, is_wanted=True)
         read(with_browser, visit)
         rendering.took(visit, is_new=False)
     visit.unshown = ""

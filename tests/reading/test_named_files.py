@@ -37,6 +37,15 @@ NAMED = {
     'd = "./m/"; x = [' + "".join(f'"{n}.png",' for n in range(50)) + "]": [
         f"./m/{n}.png" for n in range(50)
     ],
+    'd = "../s/"; x = [{src: "a.ogg"}]; load(x, d)': ["a.ogg", "../s/a.ogg"],
+    # What compilers make lies beside their script.
+    'file = "a.wasm"': ["a.wasm"],
+    # A key that a call has, too.
+    'load("i/a.png"); x["i/a.png"]': ["i/a.png"],
+    'player.load("v/a.m3u8"); url = "v/a.mpd"': ["v/a.m3u8", "v/a.mpd"],
+    # A part that a list has.
+    'x = ["a", "b"]; e.src = "i/" + x[n] + ".png"': ["i/a.png", "i/b.png"],
+    "x = ['a', 'b']; e.src = `i/c-${n}/s.png`": ["i/c-a/s.png", "i/c-b/s.png"],
     # Without any folder, they are beside the page.
     'const filePath = "a.mp3"': ["a.mp3"],
     'd = "text/"; x = {file: "a.glb"}': ["a.glb"],
@@ -61,6 +70,9 @@ NAMED = {
     'dataLayer.push({event: "gtm.js"})': [],
     '"Node.js", "jquery.js"': [],
     'fetch("/a/" + x)': [],
+    'x = ["a", "b"]; e.src = "i/" + x[n] + ".js"; f = y + "/" + x[n] + "z"': [],
+    'x["i/a.png"]': [],
+    "e.src = `i/c-${n}/s.png`": [],
 }  # fmt: skip
 
 
@@ -115,6 +127,21 @@ def test_a_bare_name_leads_where_the_pages_import_map_says() -> None:
     )  # fmt: skip
 
 
+def test_what_one_script_of_a_page_lists_another_makes_names_of() -> None:
+    reader = RequisiteReader(frozenset(), Scope(0, 0))
+    place = Place(PAGE)
+    listing = reader.read(b"load(['a', 'b'])", "text/javascript", SCRIPT, 1, place)
+    assert listing.place is not None
+    assert listing.place.words == ("a", "b")
+    making = b"e.src = 'i/' + name + '.png'"
+    found = reader.read(making, "text/javascript", SCRIPT, 1, listing.place)
+    assert [one.url for one in found.requisites[:2]] == [
+        "http://a.example/b/i/a.png", "http://a.example/b/i/b.png",
+    ]  # fmt: skip
+    library = b"x = ['c', 'd'];" + b" " * 20_000
+    assert reader.read(library, "text/javascript", SCRIPT, 1, place).place is None
+
+
 def test_attributes_of_data() -> None:
     markup = (
         b"<a data-full='x/1.png' data-set='{\"a\": \"x/2.jpg\"}' "
@@ -142,7 +169,8 @@ def test_the_images_of_a_manifest() -> None:
 @pytest.mark.parametrize(
     "unit",
     ['"a/b.png",', '".js"', '+"a.js"', '{1:"a"}[e]+', "a.p+", '{}[e]+".js"', '"', "{", "fetch('",
-     "data-", 'data-x="a.png" ', 'data-x="[1.', r"\/", "`${a}.js`", '"/a/","b.png",'],
+     "data-", 'data-x="a.png" ', 'data-x="[1.', r"\/", "`${a}.js`", '"/a/","b.png",',
+     '"a/"+x+".png",', '["a","b"],', '"a/"+x', "`a/${"],
 )  # fmt: skip
 def test_a_hostile_script_takes_time_by_its_length(unit: str) -> None:
     text = unit * (MANY // len(unit))

@@ -136,7 +136,8 @@ def test_corpus_holds_what_has_not_changed(site: Site, tmp_path: Path) -> None:
     assert text.keys() == {"/", "/a.html", "/b.html"}
     assert THAI.strip() in text["/a.html"]
     assert OTHER.strip() in text["/b.html"]
-    (tmp_path / "first").rename(tmp_path / "gone")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "first").rename(tmp_path / "elsewhere" / "gone")
     done = run([*SCRAPY, "corpus", str(tmp_path / "second")])
     assert done.returncode == 2
     assert "first holds no archive, but was crawled again: put it back" in done.stderr
@@ -168,6 +169,26 @@ def test_what_was_visited_again_comes_with_a_recrawl(site: Site, tmp_path: Path)
     assert "visited again, isn't there" in done.stdout
     assert done.returncode == 0
     assert open_web(moved / "third").answer("www.one.co.th", "/a.html").status == 404
+
+
+def test_a_crawl_that_has_another_name_now_is_known_by_its_files(
+    site: Site, tmp_path: Path
+) -> None:
+    site.add("www.one.co.th/b.html", page(OTHER))
+    again(site, "second", "first")
+    (tmp_path / "first").rename(tmp_path / "renamed")
+    wacz = [*SCRAPY, "wacz", str(tmp_path / "second"), "--out", str(tmp_path / "x.wacz")]
+    done = run(wacz)
+    assert done.returncode == 0
+    assert not done.stderr
+    whole = done.stdout
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "renamed").rename(tmp_path / "elsewhere" / "renamed")
+    assert "first, which" in run(wacz).stderr
+    done = run([*wacz, str(tmp_path / "elsewhere" / "renamed")])
+    assert not done.stderr
+    assert done.stdout == whole
+    assert "in 2 WARC files" in whole
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,19 @@ def test_chosen_pages_are_shown_and_what_their_scripts_ask_for_is_archived(site:
             assert (image in archived(crawl.folder)) == is_there
 
 
+def test_all_pages_are_those_that_are_archived(site: Site) -> None:
+    site.add("one.example/", page(THAI, "/en.html"))
+    site.add("one.example/en.html", page(ENGLISH) + CLOCK)
+    site.add("one.example/api/now.json", '{"now": 1}')
+    site.seeds("http://one.example/")
+    for kept, shown in (("relevant", 1), ("all", 2)):
+        crawl = Site(site.web, site.folder.with_name(kept))
+        crawl.crawl(**settings(LSWC_BROWSER_PAGES="all", LSWC_ARCHIVE=kept))
+        assert crawl.summary["shells"]["chosen, rendered"] == shown
+        is_there = ("response", "http://one.example/api/now.json") in archived(crawl.folder)
+        assert is_there == (kept == "all")
+
+
 def test_what_is_no_choice_of_pages(site: Site) -> None:
     site.add("one.example/", page(THAI))
     site.seeds("http://one.example/")

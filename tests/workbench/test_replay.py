@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 from io import BytesIO
 from threading import Thread
@@ -18,6 +19,7 @@ import pytest
 
 from lswc.archive.collection import collected
 from lswc.errors import ConfigError, StorageError
+from lswc.processes import lives
 from lswc.workbench import replay
 from lswc.workbench.player import Range, Served, no_player, player, served
 from lswc.workbench.replay import (
@@ -127,11 +129,24 @@ def test_it_answers_by_its_own_names_only(crawl: Path) -> None:
         serving.server_close()
 
 
+def test_it_ends_with_the_process_that_it_is_for(crawl: Path) -> None:
+    command = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        serving = server([crawl], PYWB, 0, process.pid)
+        serving.service_actions()
+        process.kill()
+        process.wait()
+    with serving, pytest.raises(KeyboardInterrupt):
+        serving.serve_forever(0.01)
+    assert not lives(2**70)
+    assert lives(1)
+
+
 def test_pywb_runs_as_long_as_it_is_needed(crawl: Path) -> None:
-    with pywb_of(collected([crawl]), command(crawl, LISTENS)) as address, pytest.raises(HTTPError):
-        urlopen(address).close()
+    with pywb_of(collected([crawl]), command(crawl, LISTENS)) as shown, pytest.raises(HTTPError):
+        urlopen(shown.address).close()
     with pytest.raises(OSError, match="refused"):
-        urlopen(address).close()
+        urlopen(shown.address).close()
 
 
 def test_a_pywb_that_fails_says_why(crawl: Path) -> None:

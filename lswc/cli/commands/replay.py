@@ -22,6 +22,7 @@ class Command(UserCommand):
     options = (
         option("--port", "0 takes a free one (default: 6810)", "6810"),
         option("--pywb", "show it with pywb, a separate server", False),
+        option("--pid", "end when the process with this number does", "0"),
     )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -31,6 +32,8 @@ class Command(UserCommand):
 
         if not (opts.port.isascii() and opts.port.isdecimal() and int(opts.port) < 2**16):
             raise ConfigError(f"--port={opts.port!r} isn't a port: 0 to 65535")
+        if not (opts.pid.isascii() and opts.pid.isdecimal()):
+            raise ConfigError(f"--pid={opts.pid!r} isn't the number of a process")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # pywb ends, too
         collection = collected(folders(args))
         for said in collection.gone:
@@ -41,10 +44,14 @@ class Command(UserCommand):
             if folder is not None:
                 shown: Pywb | Player = Player(folder, stack.enter_context(served(collection)))
             elif command is not None:
-                shown = Pywb(stack.enter_context(pywb_of(collection, command)))
+                shown = stack.enter_context(pywb_of(collection, command))
             else:
                 raise no_player()
-            serving = stack.enter_context(server(collection.crawls, shown, int(opts.port)))
+            for said in shown.lacking:
+                print(said, file=sys.stderr)
+            serving = stack.enter_context(
+                server(collection.crawls, shown, int(opts.port), int(opts.pid))
+            )
             address = f"http://127.0.0.1:{serving.server_port}/"
             stack.enter_context(announced(collection.crawls[0], address))
             print(f"{address}\nOnly this machine can reach it. Ctrl-C ends it.", flush=True)
