@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 NAMED_FILES = 100
 """Files that a script, or a page's own scripts and attributes, may name."""
@@ -73,22 +73,6 @@ _PLUS = re.compile(r"\+\s*\Z")
 _CALLED = re.compile(r"[\w$]\(\s{0,9}\Z")
 _BESIDE = (".wasm", ".data")  # what compilers put beside the script that they make
 
-# A name with one part that is known as the script runs: "img/" + name + ".png", `img/${n}.png`.
-_JOINED = re.compile(
-    rf"(?P<quote>[\"'])(?P<before>[\w.~@-]{{0,50}}/(?:[\w.~@/-]{{0,100}}))(?P=quote)\s{{0,9}}\+\s{{0,9}}"
-    rf"[A-Za-z_$][\w$.\[\]()]{{0,60}}\s{{0,9}}\+\s{{0,9}}[\"'](?P<after>[\w./-]{{0,60}}?{_EXTENSION})[\"']"
-    rf"|`(?P<within>[\w.~@-]{{0,50}}/[\w.~@/-]{{0,100}})\$\{{[^{{}}`]{{1,60}}\}}(?P<rest>[\w./-]{{0,60}}?{_EXTENSION})`"
-)
-_JOINS = 3
-_WORD = r"[\"'][\w-]{1,40}[\"']"
-WORDS = re.compile(
-    rf"\[\s{{0,20}}({_WORD}(?:\s{{0,20}},\s{{0,20}}{_WORD}){{1,60}})\s{{0,20}},?\s{{0,20}}\]"
-)
-"""A list of words in a script."""
-
-LISTED = 5
-"""Words that a page's scripts list, and that are tried as parts of names."""
-
 # What stands before a name, and is a folder: `BASE + "x.png"` and `${BASE}x.png`, BASE = "img/".
 _CONSTANT = re.compile(
     r"(?<![\w$.])([A-Za-z_$][\w$]{0,40}+)\s{0,3}[=:]\s{0,3}[\"']([\w.~:@/-]{1,200})[\"']"
@@ -122,11 +106,8 @@ def public_path(text: str) -> str | None:
     return found[1] if found else None
 
 
-def in_script(text: str, listed: Sequence[str] = ()) -> Iterator[Named]:
-    """Yield what a script names, each once, the surest first: chunks, then literals.
-
-    ``listed`` are words that other scripts of its page list.
-    """
+def in_script(text: str) -> Iterator[Named]:
+    """Yield what a script names, each once, the surest first: chunks, then literals."""
     if "." not in text:
         return
     slashed = _SLASHES.sub("/", text) if "\\" in text else text
@@ -135,7 +116,6 @@ def in_script(text: str, listed: Sequence[str] = ()) -> Iterator[Named]:
         _permutations(text) if ".cache." in text else (),
         _asked_for(slashed),
         _literals(slashed),
-        _joined(slashed, listed),
     )
     yield from dict.fromkeys(chain.from_iterable(islice(names, NAMED_FILES) for names in found))
 
@@ -181,25 +161,6 @@ def _asked_for(text: str) -> Iterator[Named]:
     for asked in islice(_ASKED_FOR.finditer(text), _LOOKED_AT):
         if _ASKS.search(text, max(0, asked.start() - _BEFORE), asked.start()):
             yield Named(asked[1].partition("#")[0])
-
-
-def _joined(text: str, listed: Sequence[str]) -> Iterator[Named]:
-    """Yield names with one part that isn't known, for each word that is listed.
-
-    Code is loaded by its loaders' own rules.
-    """
-    for join in islice(_JOINED.finditer(text), _JOINS):
-        before, after = join["before"] or join["within"], join["after"] or join["rest"]
-        if after.endswith(_CODE):
-            continue
-        for part in islice(dict.fromkeys((*_listed(text), *listed)), LISTED):
-            if _is_name(name := f"{before}{part}{after}"):
-                yield Named(name)
-
-
-def _listed(text: str) -> Iterator[str]:
-    for found in islice(WORDS.finditer(text), LISTED):
-        yield from (word.strip().strip("\"'") for word in found[1].split(","))
 
 
 def _literals(text: str) -> Iterator[Named]:

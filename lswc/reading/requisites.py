@@ -116,8 +116,6 @@ _MAINS = ("data-main", "data-curl-run")
 _WIDGET = re.compile(rb"data-dojo-(?:type|mixins)\s*=\s*[\"']?([\w-]{1,50}(?:/[\w.-]{1,50}){1,9})")
 _WRITTEN = 100  # script elements of a page that are read
 _MAX_MANIFEST = 100_000  # bytes
-_LISTING = 20_000  # characters of a script that may list words
-_WORD = re.compile(r"[\w-]+")
 _JSON = "application/json"  # that a script asked for: it may list what is shown
 _SCRIPTS = frozenset({"text/javascript", "application/javascript", "application/x-javascript"})
 _IMPORTS = 200  # of one script
@@ -143,13 +141,12 @@ class Place(NamedTuple):
     """A page, as its scripts see it: its base URL, and what its import map says of names.
 
     Names that end with a slash are those of folders (HTML Standard §8.1.6.2). ``modules`` says
-    where AMD's are, ``words`` are those that its scripts list, as parts of names.
+    where AMD's are.
     """
 
     base: str
     imports: tuple[tuple[str, str], ...] = ()
     modules: amd_modules.Config = amd_modules.Config()
-    words: tuple[str, ...] = ()
 
     def imported(self, name: str) -> str | None:
         """Return the URL of a module by its bare name, None if the page has none for it."""
@@ -231,7 +228,6 @@ class RequisiteReader:
             if amd_modules.names_modules(text):
                 modules = amd_modules.configured(text, told.modules, Base(told.base))
                 place = told._replace(modules=modules)
-            place = place._replace(words=_words(place.words, [text]))
             configured = place if place != told else None
             found = [*of_script(text, url, place), *_named_by_script(text, url, place)]
         elif is_playlist(body):
@@ -322,9 +318,8 @@ def _read(markup: bytes, url: str, charset: str) -> _Read:
     kinds: dict[str, str] = {}
     for requisite in found:
         kinds.setdefault(*requisite)
-    words = _words((), written.scripts)
     modules = _modules(written, markup, base)
-    place = Place(base.join("."), (*written.imports.items(),), modules, words)
+    place = Place(base.join("."), (*written.imports.items(),), modules)
     requisites = [Requisite(*each) for each in kinds.items()]
     return _Read(requisites, place, written.scripts, written.mains, mishaps)
 
@@ -358,13 +353,6 @@ class _Written(NamedTuple):
         return []
 
 
-def _words(known: Iterable[str], scripts: Iterable[str]) -> tuple[str, ...]:
-    """Return the words that a page's scripts list, as parts of names: libraries have others."""
-    lists = (named_files.WORDS.findall(text) for text in scripts if len(text) <= _LISTING)
-    words = (_WORD.findall(one) for one in chain.from_iterable(lists))
-    return tuple(islice(dict.fromkeys((*known, *chain.from_iterable(words))), named_files.LISTED))
-
-
 def _modules(written: _Written, markup: bytes, base: Base) -> amd_modules.Config:
     """Return where a page says that modules of AMD are, and which its elements name."""
     main = next(iter(written.mains), None)
@@ -393,7 +381,7 @@ def _named_by_page(document: Document, read: _Read) -> Iterator[Requisite]:
     base = Base(read.place.base)
     for url in _modules_of_page(read, base):
         yield Requisite(url.partition("#")[0], GUESS)
-    written = (named_files.in_script(text, read.place.words) for text in read.scripts)
+    written = (named_files.in_script(text) for text in read.scripts)
     of_data = named_files.in_attributes(document.markup) if b"data-" in document.markup else ()
     for one in chain(of_data, *written):
         yield Requisite(base.join(one.reference).partition("#")[0], GUESS)
@@ -414,7 +402,7 @@ def _named_by_script(text: str, url: str, place: Place) -> Iterator[Requisite]:
             yield Requisite(module.partition("#")[0], GUESS)
     base = own if named_files.is_worker(text) else Base(place.base)
     path = named_files.public_path(text)
-    for one in named_files.in_script(text, place.words):
+    for one in named_files.in_script(text):
         first, slash, _ = one.reference.partition("/")
         folder = url.find(f"/{first}/", len("https://")) if first and slash else -1
         if one.of_script and path is not None:

@@ -127,21 +127,6 @@ def test_a_bare_name_leads_where_the_pages_import_map_says() -> None:
     )  # fmt: skip
 
 
-def test_what_one_script_of_a_page_lists_another_makes_names_of() -> None:
-    reader = RequisiteReader(frozenset(), Scope(0, 0))
-    place = Place(PAGE)
-    listing = reader.read(b"load(['a', 'b'])", "text/javascript", SCRIPT, 1, place)
-    assert listing.place is not None
-    assert listing.place.words == ("a", "b")
-    making = b"e.src = 'i/' + name + '.png'"
-    found = reader.read(making, "text/javascript", SCRIPT, 1, listing.place)
-    assert [one.url for one in found.requisites[:2]] == [
-        "http://a.example/b/i/a.png", "http://a.example/b/i/b.png",
-    ]  # fmt: skip
-    library = b"x = ['c', 'd'];" + b" " * 20_000
-    assert reader.read(library, "text/javascript", SCRIPT, 1, place).place is None
-
-
 def test_attributes_of_data() -> None:
     markup = (
         b"<a data-full='x/1.png' data-set='{\"a\": \"x/2.jpg\"}' "
