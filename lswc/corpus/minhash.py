@@ -31,7 +31,8 @@ CHUNK = 100_000
 _DENSE = frozenset({"Hani", "Jpan", "Hans", "Hant"})
 _UNSPACED = _DENSE | {"Thai", "Laoo", "Khmr", "Mymr", "Tibt", "Java", "Bali", "Lana", "Talu"}
 _ONCE = 512  # runs that are hashed at once: they stay in the processor's cache
-_COLUMNS = 1 + BANDS
+_DIGESTS = 2
+_COLUMNS = _DIGESTS + BANDS
 _FACTORS = np.random.default_rng(1997).integers(1, 2**63, (BANDS * ROWS, 1), np.uint64) * np.uint64(
     2
 ) + np.uint64(1)
@@ -82,7 +83,7 @@ def bands(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class Found(NamedTuple):
-    """By the number of a text: the first of its cluster, and whether it is exactly that one.
+    """By the number of a text: the first of its cluster, and whether it is exactly an earlier one.
 
     ``sizes`` are those of clusters, by the first of each.
     """
@@ -93,17 +94,20 @@ class Found(NamedTuple):
 
 
 class Clusters:
-    """Texts, by numbers from 0 on: 120 bytes of each in ``file``, a temporary one."""
+    """Texts, by numbers from 0 on: 128 bytes of each in ``file``, a temporary one."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._copies: list[tuple[int, int]] = []
         self.number = 0
 
-    def add(self, text: str, found: NDArray[np.uint64]) -> int:
-        """Take a text with its runs; return its number."""
-        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-        self._file.write(digest + bands(found).tobytes())
+    def add(self, text: str, found: NDArray[np.uint64], whole: str = "") -> int:
+        """Take a text with its runs; return its number.
+
+        ``whole`` is the text with what its site repeats: of two pages that are the same, the later
+        one may have less of it.
+        """
+        self._file.write(_digest(text) + _digest(whole or text) + bands(found).tobytes())
         self.number += 1
         return self.number - 1
 
@@ -120,14 +124,15 @@ class Clusters:
         first = np.arange(self.number).data
         for here, of in self._copies:
             _join(first, of, here)
-        digests = self._column(0)
-        for column in range(1, _COLUMNS):
+        is_exact = np.zeros(self.number, bool)
+        for column in range(_COLUMNS):
             for one, other in _pairs(self._column(column)):
                 _join(first, one, other)
+                if column < _DIGESTS:
+                    is_exact[other] = True
         for number in range(self.number):
             first[number] = first[first[number]]
         whole = np.asarray(first)
-        is_exact = digests == digests[whole] if self.number else np.zeros(0, bool)
         for here, _ in self._copies:
             is_exact[here] = True
         return Found(whole, is_exact, np.bincount(whole, minlength=self.number))
@@ -142,6 +147,10 @@ class Clusters:
             found[begin : begin + len(texts)] = texts[:, column]
         self._file.seek(0, 2)
         return found
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 def _pairs(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:

@@ -185,7 +185,8 @@ def write(
 class Pages:
     """Iterates over rows of the pages in parts; counts what became of each page, by host.
 
-    Yields a row, and the number of the row that it is a copy of, if any.
+    Yields a row, the number of the row that it is a copy of, if any, and the page's text with what
+    its site repeats.
     """
 
     def __init__(
@@ -201,7 +202,7 @@ class Pages:
         self.hosts = defaultdict[str, Counts](Counts)
         self.unreadable = Counter[str]()
 
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], int | None]]:
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
         opted_out: set[str] = set()
         for part in self._parts:
             for found in parts.read(part, self.unreadable):
@@ -224,7 +225,9 @@ class Pages:
                 else:
                     yield from self._row(taken, counts)
 
-    def _row(self, found: Extracted, counts: Counts) -> Iterator[tuple[dict[str, Any], int | None]]:
+    def _row(
+        self, found: Extracted, counts: Counts
+    ) -> Iterator[tuple[dict[str, Any], int | None, str]]:
         of = self._documents.original(found.page) if found.is_copy else None
         row = self._documents.row(found, is_later=self._versions.may_follow(found.page))
         counts.scanned_pages += found.scanned or 0
@@ -233,7 +236,7 @@ class Pages:
         if isinstance(row, str):
             counts.left_out[row] += 1
         else:
-            yield row, of
+            yield row, of, found.text
 
 
 class Compared:
@@ -260,10 +263,10 @@ class Compared:
             self._clusters.add(one.text, runs(one.text, one.script))
         self._before = self._clusters.number
         with pa.CompressedOutputStream(str(self._path), "zstd") as file:
-            for row, of in pages:
+            for row, of, whole in pages:
                 if of is None:
                     found = runs(row["text"], row["language_script"])
-                    self._clusters.add(row["text"], found)
+                    self._clusters.add(row["text"], found, whole)
                     row |= quality.measure(row["text"], row["language_script"], found)
                     self.sites.add(host_of(row["url"]), row)
                 else:
