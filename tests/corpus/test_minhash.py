@@ -71,7 +71,7 @@ def test_a_copy_belongs_to_what_it_is_a_copy_of() -> None:
     assert found.add_copy(1) == 2
     told = found.find()
     assert told.first.tolist() == [0, 1, 1]
-    assert told.is_exact.tolist() == [True, True, True]
+    assert told.is_exact.tolist() == [False, False, True]
 
 
 def test_nothing_has_no_clusters_and_short_texts_are_their_own() -> None:
