@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from lswc.corpus import minhash
-from lswc.corpus.minhash import BANDS, ROWS, Clusters, bands, runs
+from lswc.corpus.minhash import BANDS, ROWS, Clusters, bands
+from lswc.safety.runs import runs
 
 if TYPE_CHECKING:
     from lswc.corpus.minhash import Found
