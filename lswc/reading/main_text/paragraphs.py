@@ -21,7 +21,7 @@ from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.licences import Licence, licence_of
 from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
-from lswc.reading.main_text.page_kinds import PageKind, kind_of, signs_of
+from lswc.reading.main_text.page_kinds import POSTS, PageKind, kind_of, signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,6 +39,15 @@ LEAST_ASIDE = 0.75
 # There is more time than in a crawl: the worst page of 5 MB took 4 s.
 _BOUNDS = Bounds(tags=50_000, size=5_000_000, nesting=1_000)
 
+# Boxes of programs that ask for consent: they may have more text than the page.
+_CONSENT = [
+    "#onetrust-consent-sdk", "#onetrust-banner-sdk", "#CybotCookiebotDialog", "#didomi-host",
+    "#usercentrics-root", "#iubenda-cs-banner", "#cmplz-cookiebanner-container",
+    "#cookie-law-info-bar", "#cookiescript_injected", "#BorlabsCookieBox", "#truste-consent-track",
+    "#moove_gdpr_cookie_modal", "#hs-eu-cookie-confirmation", "#termly-code-snippet-support",
+    "#tarteaucitronRoot", "#cookie-notice", ".qc-cmp2-container", ".cky-consent-container",
+    ".cky-modal", ".fc-consent-root", ".osano-cm-window", ".cc-window", ".klaro", ".evidon-banner",
+]  # fmt: skip
 _LINKED_DATA = "script[type='application/ld+json']"
 _SKIPPED = [
     "script:not([type^='math/tex'])", "style", "template", "svg", "iframe", "object", "canvas",
@@ -107,14 +116,16 @@ def read_markup(markup: bytes, url: str) -> Text:
     linked_data = [node.text() for node in tree.css(_LINKED_DATA)[:SCRIPTS]]
     licence = licence_of(tree, url, linked_data)
     signs = signs_of(markup, tree, url, linked_data)
-    for node in tree.css(",".join(_SKIPPED)):
+    for node in tree.css(",".join((*_SKIPPED, *_CONSENT))):
         node.decompose()
     root = tree.body or tree.root
     if root is None:
         return Text(name, [], licence)
     blocks = Blocks(tree)
     blocks.read(root)
-    _judge(blocks.found, blocks.boxes, name)
+    if has_posts := not POSTS.isdisjoint(signs):
+        blocks.boxes = [_of_post(box) for box in blocks.boxes]
+    _judge(blocks.found, blocks.boxes, name, has_posts=has_posts)
     page_kind, is_sure = kind_of(signs, blocks.found, blocks.boxes)
     is_listing = is_sure and page_kind == "listing"
     keep_cards(blocks.found, blocks.boxes, is_listing=is_listing)
@@ -155,20 +166,26 @@ def blocks_of_lines(text: str) -> list[Block]:
     return blocks
 
 
-def _judge(found: list[Block], boxes: Sequence[Box], title: str) -> None:
+def _of_post(box: Box) -> Box:
+    """Return an element of a page of posts, of which each may be marked as a comment."""
+    return box._replace(mark="") if box.mark == "comment" else box
+
+
+def _judge(found: list[Block], boxes: Sequence[Box], title: str, *, has_posts: bool) -> None:
     """Tell the kind of each block; again without the marks that leave nearly nothing.
 
     A forum is made of many small comments: each is beside the text, but all of them are the text.
     """
     kinds = [block.kind for block in found]
-    _judge_by(found, boxes, title)
+    _judge_by(found, boxes, title, has_posts=has_posts)
     _name_copies(found)
     stays = sum(block.letters for block in found if block.is_text and block.kind in MAIN)
     too_many = _too_many(found, kinds, boxes, stays)
     if too_many:
         for block, kind in zip(found, kinds, strict=True):
             block.kind = kind
-        _judge_by(found, [b._replace(mark="") if b.mark in too_many else b for b in boxes], title)
+        boxes = [b._replace(mark="") if b.mark in too_many else b for b in boxes]
+        _judge_by(found, boxes, title, has_posts=has_posts)
         _name_copies(found)
 
 
@@ -218,11 +235,11 @@ def _end_copy(run: list[Block]) -> None:
             block.kind = "repeated"
 
 
-def _judge_by(found: list[Block], boxes: Sequence[Box], title: str) -> None:
+def _judge_by(found: list[Block], boxes: Sequence[Box], title: str, *, has_posts: bool) -> None:
     _leave_hidden(found)
     _set_aside(found)
     _set_apart(found, boxes)
-    root = _root(found, boxes)
+    root = _root(found, boxes, has_posts=has_posts)
     if root is None:
         judge_by_neighbours(found)
         return
@@ -285,8 +302,13 @@ def _may_be(kind: Kind, blocks: list[Block]) -> bool:
     return sum(b.linked for b in blocks) >= _LEAST_LINKED * sum(b.letters for b in blocks)
 
 
-def _root(found: list[Block], boxes: Sequence[Box]) -> list[tuple[int, int]] | None:
-    """Return where the blocks of the elements are that hold a page's text."""
+def _root(
+    found: list[Block], boxes: Sequence[Box], *, has_posts: bool
+) -> list[tuple[int, int]] | None:
+    """Return where the blocks of the elements are that hold a page's text.
+
+    A long post is no more of it than a short one.
+    """
     sums = [0.0, *accumulate(map(_mass, found))]
 
     def mass(begin: int, end: int) -> float:
@@ -298,7 +320,8 @@ def _root(found: list[Block], boxes: Sequence[Box]) -> list[tuple[int, int]] | N
         if whole < _LEAST_ROOT or whole < _LEAST_IN_ROOT[mark] * sums[-1]:
             continue
         best = max(outer, key=lambda one: mass(*one))
-        return [best] if mass(*best) > _ONE_ROOT * whole else outer
+        is_one = not has_posts and mass(*best) > _ONE_ROOT * whole
+        return [best] if is_one else outer
     return _unmarked(found, boxes, mass) if sums[-1] else None
 
 
