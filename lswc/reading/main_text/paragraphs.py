@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate, groupby
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -24,7 +25,7 @@ from lswc.reading.main_text.marks import ROOTS
 from lswc.reading.main_text.page_kinds import POSTS, PageKind, kind_of, signs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from lswc.reading.main_text.blocks import Kind
     from lswc.reading.main_text.marks import Mark
@@ -69,6 +70,8 @@ _LEAST_ROOT = 100  # letters
 _ONE_ROOT = 0.5  # of the letters in all roots alike: more in one, and it is the root
 _LEAST_IN_BOX = 0.9  # of a page's letters in a root without a mark
 _MOST_LINKED_BOX = 0.25
+_LEAST_ARTICLE = 1_000  # letters of text from which on a listing is read as an article
+_HEADLINE = 30  # letters of a link in a listing that is no menu's
 _LEADS = 8  # blocks before a root of which those that are text are its lead
 _LEAD, _TAIL, _FAR_TAIL = 20, 15, 30  # letters of a short block before and after all text
 _NEAR = 3
@@ -123,11 +126,16 @@ def read_markup(markup: bytes, url: str) -> Text:
         return Text(name, [], licence)
     blocks = Blocks(tree)
     blocks.read(root)
-    if has_posts := not POSTS.isdisjoint(signs):
-        blocks.boxes = [_of_post(box) for box in blocks.boxes]
-    _judge(blocks.found, blocks.boxes, name, has_posts=has_posts)
+    kinds = [block.kind for block in blocks.found]
+    way = _OF_POSTS if not POSTS.isdisjoint(signs) else _OF_ARTICLES
+    _judge(blocks.found, _without(blocks.boxes, way.unmarked), name, way)
     page_kind, is_sure = kind_of(signs, blocks.found, blocks.boxes)
     is_listing = is_sure and page_kind == "listing"
+    own = sum(block.letters for block in blocks.found if block.is_text and block.kind in MAIN)
+    says_little = is_listing and own < _LEAST_ARTICLE
+    if way is _OF_ARTICLES and (page_kind == "service" or says_little):
+        way = _OF_LISTINGS if is_listing else _OF_SERVICES
+        _judge_again(blocks, kinds, name, way)
     keep_cards(blocks.found, blocks.boxes, is_listing=is_listing)
     if not any(block.is_text and block.kind in MAIN for block in blocks.found):
         blocks.found += blocks_of_lines(article_of(linked_data))
@@ -166,26 +174,60 @@ def blocks_of_lines(text: str) -> list[Block]:
     return blocks
 
 
-def _of_post(box: Box) -> Box:
-    """Return an element of a page of posts, of which each may be marked as a comment."""
-    return box._replace(mark="") if box.mark == "comment" else box
+class _Way(NamedTuple):
+    """How the main text of a kind of pages is told.
+
+    Elements with marks that are ``unmarked`` are as any other. Blocks of ``least_linked`` letters
+    are text, wherever they lead. ``has_one_root`` says that the root
+    with most of the text has all of it, ``leaves_asides`` that what a page sets aside is none.
+    """
+
+    unmarked: frozenset[Mark] = frozenset()
+    least_linked: float = inf
+    has_one_root: bool = True
+    leaves_asides: bool = True
 
 
-def _judge(found: list[Block], boxes: Sequence[Box], title: str, *, has_posts: bool) -> None:
+_OF_ARTICLES = _Way()
+# Each post may be marked as a comment, and a long one is no more of the text than a short one.
+_OF_POSTS = _Way(frozenset({"comment"}), has_one_root=False)
+# What an office or a firm does, and what a listing has, stands in parts of which each may be marked
+# as an article, or lie in a link with all it has.
+_OF_SERVICES = _Way(frozenset(ROOTS), leaves_asides=False)
+_OF_LISTINGS = _Way(frozenset({"body", "article", "links"}), _HEADLINE, leaves_asides=False)
+
+
+def _judge_again(blocks: Blocks, kinds: Sequence[Kind], title: str, way: _Way) -> None:
+    _restore(blocks.found, kinds)
+    for block in blocks.found:
+        if block.letters >= way.least_linked:
+            block.linked = 0.0
+    _judge(blocks.found, _without(blocks.boxes, way.unmarked), title, way)
+
+
+def _without(boxes: Sequence[Box], marks: Collection[Mark]) -> list[Box]:
+    """Return elements without these marks."""
+    return [box._replace(mark="") if box.mark in marks else box for box in boxes]
+
+
+def _restore(found: Sequence[Block], kinds: Sequence[Kind]) -> None:
+    for block, kind in zip(found, kinds, strict=True):
+        block.kind = kind
+
+
+def _judge(found: list[Block], boxes: Sequence[Box], title: str, way: _Way) -> None:
     """Tell the kind of each block; again without the marks that leave nearly nothing.
 
     A forum is made of many small comments: each is beside the text, but all of them are the text.
     """
     kinds = [block.kind for block in found]
-    _judge_by(found, boxes, title, has_posts=has_posts)
+    _judge_by(found, boxes, title, way)
     _name_copies(found)
     stays = sum(block.letters for block in found if block.is_text and block.kind in MAIN)
     too_many = _too_many(found, kinds, boxes, stays)
     if too_many:
-        for block, kind in zip(found, kinds, strict=True):
-            block.kind = kind
-        boxes = [b._replace(mark="") if b.mark in too_many else b for b in boxes]
-        _judge_by(found, boxes, title, has_posts=has_posts)
+        _restore(found, kinds)
+        _judge_by(found, _without(boxes, too_many), title, way)
         _name_copies(found)
 
 
@@ -235,11 +277,12 @@ def _end_copy(run: list[Block]) -> None:
             block.kind = "repeated"
 
 
-def _judge_by(found: list[Block], boxes: Sequence[Box], title: str, *, has_posts: bool) -> None:
+def _judge_by(found: list[Block], boxes: Sequence[Box], title: str, way: _Way) -> None:
     _leave_hidden(found)
-    _set_aside(found)
+    if way.leaves_asides:
+        _set_aside(found)
     _set_apart(found, boxes)
-    root = _root(found, boxes, has_posts=has_posts)
+    root = _root(found, boxes, has_one=way.has_one_root)
     if root is None:
         judge_by_neighbours(found)
         return
@@ -303,12 +346,9 @@ def _may_be(kind: Kind, blocks: list[Block]) -> bool:
 
 
 def _root(
-    found: list[Block], boxes: Sequence[Box], *, has_posts: bool
+    found: list[Block], boxes: Sequence[Box], *, has_one: bool
 ) -> list[tuple[int, int]] | None:
-    """Return where the blocks of the elements are that hold a page's text.
-
-    A long post is no more of it than a short one.
-    """
+    """Return where the blocks of the elements are that hold a page's text."""
     sums = [0.0, *accumulate(map(_mass, found))]
 
     def mass(begin: int, end: int) -> float:
@@ -320,7 +360,7 @@ def _root(
         if whole < _LEAST_ROOT or whole < _LEAST_IN_ROOT[mark] * sums[-1]:
             continue
         best = max(outer, key=lambda one: mass(*one))
-        is_one = not has_posts and mass(*best) > _ONE_ROOT * whole
+        is_one = has_one and mass(*best) > _ONE_ROOT * whole
         return [best] if is_one else outer
     return _unmarked(found, boxes, mass) if sums[-1] else None
 
