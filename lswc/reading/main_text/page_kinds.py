@@ -184,6 +184,7 @@ _LONGEST_URL = 300
 _LONGEST_PRICE = 30  # letters of a block that is a price
 _BLOCKS_OF_PART = 3
 _FIFTH = 0.2
+_STRONG = 7  # tenths
 _LONG_TEXT = 250  # letters of the mean text
 
 
@@ -238,6 +239,12 @@ def kind_of(signs: set[str], found: Sequence[Block], boxes: Sequence[Box]) -> tu
             sums[place] += weight
     *_, second, best = sorted(sums)
     return _KINDS[sums.index(best)], best - second >= SURE
+
+
+def speaks_for(signs: set[str], kind: PageKind) -> bool:
+    """Tell whether a strong sign in a page's markup or address speaks for a kind."""
+    place = _KINDS.index(kind)
+    return any(_WEIGHTS[sign][place] >= _STRONG for sign in signs if sign in _WEIGHTS)
 
 
 def _of_blocks(found: Sequence[Block], boxes: Sequence[Box]) -> Iterator[str]:

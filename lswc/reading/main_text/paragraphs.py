@@ -22,7 +22,7 @@ from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.licences import Licence, licence_of
 from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
-from lswc.reading.main_text.page_kinds import POSTS, PageKind, kind_of, signs_of
+from lswc.reading.main_text.page_kinds import POSTS, PageKind, kind_of, signs_of, speaks_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -133,7 +133,8 @@ def read_markup(markup: bytes, url: str) -> Text:
     is_listing = is_sure and page_kind == "listing"
     own = sum(block.letters for block in blocks.found if block.is_text and block.kind in MAIN)
     says_little = is_listing and own < _LEAST_ARTICLE
-    if way is _OF_ARTICLES and (page_kind == "service" or says_little):
+    is_service = page_kind == "service" and speaks_for(signs, page_kind)
+    if way is _OF_ARTICLES and (is_service or says_little):
         way = _OF_LISTINGS if is_listing else _OF_SERVICES
         _judge_again(blocks, kinds, name, way)
     keep_cards(blocks.found, blocks.boxes, is_listing=is_listing)
@@ -199,10 +200,13 @@ _OF_LISTINGS = _Way(frozenset({"body", "article", "links"}), _HEADLINE, leaves_a
 
 def _judge_again(blocks: Blocks, kinds: Sequence[Kind], title: str, way: _Way) -> None:
     _restore(blocks.found, kinds)
+    linked = [block.linked for block in blocks.found]
     for block in blocks.found:
         if block.letters >= way.least_linked:
             block.linked = 0.0
     _judge(blocks.found, _without(blocks.boxes, way.unmarked), title, way)
+    for block, letters in zip(blocks.found, linked, strict=True):
+        block.linked = letters
 
 
 def _without(boxes: Sequence[Box], marks: Collection[Mark]) -> list[Box]:
