@@ -252,3 +252,24 @@ def test_the_headlines_of_a_listing_are_its_text() -> None:
     told = read(page, "https://a.example/category/news")
     assert told.page_kind == "listing"
     assert len(told.paragraphs) == 20
+
+
+def test_nested_ruby_has_its_base_once() -> None:
+    ruby = "<ruby>漢<ruby>字<rt>じ</rt></ruby><rt>かん<ruby>x<rt>y</rt></ruby></rt></ruby>"
+    (told,) = read(f"<p>{LAO}{ruby}です</p>", URL).paragraphs
+    assert told.text.endswith("漢字です")
+
+
+def test_a_table_of_ten_thousand_rows_keeps_them() -> None:
+    cell = "ชื่อของจังหวัดนี้และอำเภอนี้"
+    rows = "".join(f"<tr><td>{cell} {n}<td>{n}" for n in range(10_000))
+    told = read(f"<p>{TEXT}</p><table>{rows}</table>", URL).paragraphs
+    assert sum(block.kind == "table" for block in told) == 10_000
+
+
+def test_long_json_ld_is_passed_over() -> None:
+    said = '{"articleBody": "' + "ก" * 5_000_000 + '"}'
+    script = f"<script type='application/ld+json'>{said}</script>"
+    assert read(f"<body>{script}</body>", URL).paragraphs == []
+    (told,) = read(f"{script}<p>{LAO}</p>", URL).paragraphs
+    assert told.text == LAO
