@@ -14,13 +14,13 @@ from collections import defaultdict
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from lswc.corpus.documents import script_of
-from lswc.corpus.generated_sites import GENERATED, GeneratedSites, Verdict
 from lswc.language.charset import decode
 from lswc.language.shares import measure
+from lswc.reading.generated_sites import GENERATED, GeneratedSites, Page, Verdict
+from lswc.reading.main_text.blocks import LONG, weight
 from lswc.reading.main_text.paragraphs import read
 
 if TYPE_CHECKING:
@@ -65,14 +65,10 @@ def judged(pages: Sequence[Sequence[Piece]], translated: str | None = None) -> V
     """Return what a corpus says of a site with these pages."""
     found = GeneratedSites()
     for page in pages:
-        segments: list[dict[str, Any]] = []
-        text = ""
-        for one in page:
-            place = {"start": len(text), "end": len(text) + len(one.text)}
-            segments.append({**place, "kind": one.kind, "mark": one.mark})
-            text += one.text + "\n"
-        about = {"language_script": script_of(text), "machine_translated": translated}
-        found.add("a.example", {"text": text, "segments": segments, **about})
+        own = [one.text for one in page if one.kind == "text" and one.mark is None]
+        prose = [one for one in own if weight(one) >= LONG]
+        kinds = hash(tuple(one.kind for one in page))
+        found.add("a.example", Page("\n".join(own), prose, kinds, translated is not None))
     return found.verdict("a.example")
 
 

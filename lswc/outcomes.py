@@ -87,6 +87,11 @@ class Outcome(StrEnum):
     URL_TOO_LONG = "URL too long", "Longer than URLLENGTH_LIMIT."
     BLOCKED = "blocked", "control.toml says that nothing of the place is fetched, or kept."
     PAUSED = "paused", "control.toml lets the place wait."
+    GENERATED = "generated", "Machines wrote its site, and LSWC_GENERATED is drop."
+    GENERATED_LAST = (
+        "generated, last",
+        "Machines wrote its site: with LSWC_GENERATED=last it waits until no other URL is left.",
+    )
     NOT_TOLERATED = (
         "not tolerated",
         "Its server has none but irrelevant pages, and more of them than control.toml tolerates.",
@@ -277,6 +282,8 @@ def has_failed(name: str) -> bool:
 LIFTED = (
     Outcome.BLOCKED,
     Outcome.PAUSED,
+    Outcome.GENERATED,
+    Outcome.GENERATED_LAST,
     Outcome.NOT_TOLERATED,
     Outcome.DEPTH,
     Outcome.DOMAIN_NOT_ALLOWED,

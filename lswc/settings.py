@@ -29,6 +29,10 @@ LSWC_RELEVANT = "contains"
 # What pages count as that say that a program translated them: `relevant` or `irrelevant`
 # (corpus.md#machine-translation).
 LSWC_MACHINE_TRANSLATED = "relevant"
+# What becomes of sites that machines seem to have written (corpus.md#sites-that-machines-wrote).
+# `keep`: they are as others, and told of. `last`: their URLs wait until no others are left. `drop`:
+# nothing more of them is fetched.
+LSWC_GENERATED = "keep"
 # The folder of your own languages: `<code>.toml`, `seeds/<code>.txt` and `tables/`.
 LSWC_LANGUAGES = ""
 # What a page counts as if its language isn't known. `guess`: as the page that links to it.

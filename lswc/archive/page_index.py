@@ -21,7 +21,7 @@ from itertools import islice
 from math import inf
 from threading import Event, Thread
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lswc.archive import page_record
 from lswc.archive.page_terms import own, terms
@@ -304,14 +304,28 @@ def recorded(crawl: Path, begin: int, end: int) -> Iterator[tuple[dict[str, Any]
             yield page_record.parsed(line), at
 
 
+class Judge(Protocol):
+    """What looks at the rows of the index."""
+
+    def add(self, row: Row) -> None:
+        """Take notice of a row."""
+
+    def save(self) -> None:
+        """Keep what was found out."""
+
+
 class PageIndex:
     """Writes the index of a crawl that runs, in a thread of its own.
 
     The crawl appends to ``waiting``, unless WAITING do, and counts what is ``left_out``. ``count``
-    gets that when the crawl closes. Whatever fails is logged, once.
+    gets that when the crawl closes. ``judge`` gets each row that comes, and is saved after each
+    turn. Whatever fails is logged, once.
     """
 
-    def __init__(self, crawl: Path, count: Callable[[str, int], None]) -> None:
+    def __init__(
+        self, crawl: Path, count: Callable[[str, int], None], judge: Judge | None = None
+    ) -> None:
+        self._judge = judge
         self.waiting: deque[Collected] = deque()
         self.left_out = 0
         self._crawl, self._count = crawl, count
@@ -370,11 +384,16 @@ class PageIndex:
             return False
         # What comes after a gap is read again, from the record: so is the gap.
         until = None if self._behind is not None or self.left_out else batch[-1].until
+        rows = list(self._rows(batch))
         try:
-            writer.put(self._rows(batch), until, at=time())
+            writer.put(rows, until, at=time())
         except BaseException:
             self.waiting.extendleft(reversed(batch))
             raise
+        if self._judge is not None:
+            for one in rows:
+                self._judge.add(one)
+            self._judge.save()
         return True
 
     def _catch_up(self, writer: Writer) -> bool:

@@ -35,13 +35,14 @@ from datatrove.utils.word_tokenizers import WordTokenizer
 from lswc.archive.run_settings import language_of
 from lswc.corpus.documents import Documents
 from lswc.corpus.extraction import Extractor
-from lswc.corpus.minhash import BANDS, ROWS, runs
+from lswc.corpus.minhash import BANDS, ROWS
 from lswc.corpus.quality import MEASURES, fails, measure
 from lswc.corpus.schema import SCHEMA
 from lswc.corpus.stored_pages import StoredPages, pieces
 from lswc.corpus.versions import ALL, LATEST, Versions
 from lswc.reading.documents.separate_process import DocumentProcess
 from lswc.reading.opt_outs import forbids_mining
+from lswc.safety.runs import runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

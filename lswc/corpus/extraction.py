@@ -96,6 +96,11 @@ class Extracted(msgspec.Struct, frozen=True):
     scanned: int | None = None
     reason: str = ""
 
+    @property
+    def text(self) -> str:
+        """All its paragraphs, with those that its site repeats."""
+        return "\n".join(one.text for one in self.paragraphs)
+
 
 class Extractor:
     """Reads pages for a corpus of one language. ``documents`` reads what isn't HTML.

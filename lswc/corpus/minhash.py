@@ -9,62 +9,24 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
 import numpy as np
-
-from lswc.safety.near_duplicates import counted_characters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BANDS, ROWS = 14, 8
 
-WORDS = 5
-"""Words of a run."""
-LETTERS, IDEOGRAPHS = 16, 8
-"""Letters of a run where scripts have no blanks: powers of two, about as long as five words."""
-
 CHUNK = 100_000
 """Texts whose bands are read at once."""
 
-_DENSE = frozenset({"Hani", "Jpan", "Hans", "Hant"})
-_UNSPACED = _DENSE | {"Thai", "Laoo", "Khmr", "Mymr", "Tibt", "Java", "Bali", "Lana", "Talu"}
 _ONCE = 512  # runs that are hashed at once: they stay in the processor's cache
-_COLUMNS = 1 + BANDS
+_DIGESTS = 2
+_COLUMNS = _DIGESTS + BANDS
 _FACTORS = np.random.default_rng(1997).integers(1, 2**63, (BANDS * ROWS, 1), np.uint64) * np.uint64(
     2
 ) + np.uint64(1)
-_STEP, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-
-
-def has_blanks(script: str | None) -> bool:
-    """Tell whether a script (ISO 15924) has blanks between words."""
-    return script not in _UNSPACED
-
-
-def runs(text: str, script: str | None) -> NDArray[np.uint64]:
-    """Return the hashes of a text's overlapping runs, one at least. Case and digits don't count."""
-    if has_blanks(script):
-        words = [crc32(word.encode("utf-8", "replace")) for word in text.lower().split()]
-        units = np.array([word for word in words if word] or [0], np.uint64)
-        return _windows(units, WORDS)
-    letters = counted_characters(text).astype(np.uint64)
-    return _windows(letters, IDEOGRAPHS if script in _DENSE else LETTERS)
-
-
-def _windows(units: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
-    if len(units) < length:
-        units = np.append(units, np.zeros(length - len(units), np.uint64))
-    found = np.zeros(len(units) - length + 1, np.uint64)
-    mixed = units * _STEP
-    mixed ^= mixed >> np.uint64(29)
-    for place in range(length):
-        found *= _MIX
-        found += mixed[place : place + len(found)]
-    found ^= found >> np.uint64(32)
-    found *= _MIX
-    return found ^ (found >> np.uint64(29))
+_MIX = np.uint64(0xBF58476D1CE4E5B9)
 
 
 def bands(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -82,7 +44,7 @@ def bands(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class Found(NamedTuple):
-    """By the number of a text: the first of its cluster, and whether it is exactly that one.
+    """By the number of a text: the first of its cluster, and whether it is exactly an earlier one.
 
     ``sizes`` are those of clusters, by the first of each.
     """
@@ -93,17 +55,20 @@ class Found(NamedTuple):
 
 
 class Clusters:
-    """Texts, by numbers from 0 on: 120 bytes of each in ``file``, a temporary one."""
+    """Texts, by numbers from 0 on: 128 bytes of each in ``file``, a temporary one."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._copies: list[tuple[int, int]] = []
         self.number = 0
 
-    def add(self, text: str, found: NDArray[np.uint64]) -> int:
-        """Take a text with its runs; return its number."""
-        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-        self._file.write(digest + bands(found).tobytes())
+    def add(self, text: str, found: NDArray[np.uint64], whole: str = "") -> int:
+        """Take a text with its runs; return its number.
+
+        ``whole`` is the text with what its site repeats: of two pages that are the same, the later
+        one may have less of it.
+        """
+        self._file.write(_digest(text) + _digest(whole or text) + bands(found).tobytes())
         self.number += 1
         return self.number - 1
 
@@ -120,14 +85,15 @@ class Clusters:
         first = np.arange(self.number).data
         for here, of in self._copies:
             _join(first, of, here)
-        digests = self._column(0)
-        for column in range(1, _COLUMNS):
+        is_exact = np.zeros(self.number, bool)
+        for column in range(_COLUMNS):
             for one, other in _pairs(self._column(column)):
                 _join(first, one, other)
+                if column < _DIGESTS:
+                    is_exact[other] = True
         for number in range(self.number):
             first[number] = first[first[number]]
         whole = np.asarray(first)
-        is_exact = digests == digests[whole] if self.number else np.zeros(0, bool)
         for here, _ in self._copies:
             is_exact[here] = True
         return Found(whole, is_exact, np.bincount(whole, minlength=self.number))
@@ -142,6 +108,10 @@ class Clusters:
             found[begin : begin + len(texts)] = texts[:, column]
         self._file.seek(0, 2)
         return found
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 def _pairs(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:

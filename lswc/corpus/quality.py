@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lswc.corpus.minhash import has_blanks
 from lswc.reading.main_text.blocks import weight
+from lswc.safety.runs import has_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,7 @@ import pyarrow as pa
 from lswc.archive.run_settings import language_of, opt_out_of, settings_of_all
 from lswc.corpus import card, parts, programs, quality
 from lswc.corpus.documents import COPY, Documents
-from lswc.corpus.generated_sites import GENERATED, GeneratedSites, Verdict
-from lswc.corpus.minhash import Clusters, runs
+from lswc.corpus.minhash import Clusters
 from lswc.corpus.other_corpora import Others
 from lswc.corpus.removal import NAME, Removal, entries_of
 from lswc.corpus.shards import FORMATS, File, remove_others, write_shards
@@ -29,7 +28,10 @@ from lswc.corpus.versions import LATEST
 from lswc.errors import writing
 from lswc.files import partial_folder, whole_folder
 from lswc.progress import Say, silent
+from lswc.reading.generated_sites import GENERATED, GeneratedSites, Page, Verdict
+from lswc.reading.main_text.blocks import LONG, weight
 from lswc.reading.opt_outs import RECORDING, forbids_mining, reasons
+from lswc.safety.runs import runs
 from lswc.urls import site
 
 if TYPE_CHECKING:
@@ -185,7 +187,8 @@ def write(
 class Pages:
     """Iterates over rows of the pages in parts; counts what became of each page, by host.
 
-    Yields a row, and the number of the row that it is a copy of, if any.
+    Yields a row, the number of the row that it is a copy of, if any, and the page's text with what
+    its site repeats.
     """
 
     def __init__(
@@ -201,7 +204,7 @@ class Pages:
         self.hosts = defaultdict[str, Counts](Counts)
         self.unreadable = Counter[str]()
 
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], int | None]]:
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
         opted_out: set[str] = set()
         for part in self._parts:
             for found in parts.read(part, self.unreadable):
@@ -224,7 +227,9 @@ class Pages:
                 else:
                     yield from self._row(taken, counts)
 
-    def _row(self, found: Extracted, counts: Counts) -> Iterator[tuple[dict[str, Any], int | None]]:
+    def _row(
+        self, found: Extracted, counts: Counts
+    ) -> Iterator[tuple[dict[str, Any], int | None, str]]:
         of = self._documents.original(found.page) if found.is_copy else None
         row = self._documents.row(found, is_later=self._versions.may_follow(found.page))
         counts.scanned_pages += found.scanned or 0
@@ -233,7 +238,7 @@ class Pages:
         if isinstance(row, str):
             counts.left_out[row] += 1
         else:
-            yield row, of
+            yield row, of, found.text
 
 
 class Compared:
@@ -246,6 +251,7 @@ class Compared:
         self._values = {name: array("f") for name in (*quality.MEASURES, quality.SCORE)}
         self._before = 0
         self.sites = GeneratedSites()
+        self._verdicts: dict[str, Verdict | None] = {}
         self.limits: dict[str, float] = {}
 
     def __enter__(self) -> Compared:
@@ -260,12 +266,12 @@ class Compared:
             self._clusters.add(one.text, runs(one.text, one.script))
         self._before = self._clusters.number
         with pa.CompressedOutputStream(str(self._path), "zstd") as file:
-            for row, of in pages:
+            for row, of, whole in pages:
                 if of is None:
                     found = runs(row["text"], row["language_script"])
-                    self._clusters.add(row["text"], found)
+                    self._clusters.add(row["text"], found, whole)
                     row |= quality.measure(row["text"], row["language_script"], found)
-                    self.sites.add(host_of(row["url"]), row)
+                    self.sites.add(site(host_of(row["url"])), _page_of(row))
                 else:
                     self._clusters.add_copy(self._before + of)
                 for name, values in self._values.items():
@@ -323,7 +329,10 @@ class Compared:
             row["duplicate_of"] = names[first][1]
         row["cluster_id"] = names[first][0] if size > 1 else row["id"]
         row["minhash_cluster_size"] = size
-        if verdict := self.sites.verdict(host_of(row["url"])):
+        home = site(host_of(row["url"]))
+        if home not in self._verdicts:
+            self._verdicts[home] = self.sites.verdict(home)
+        if verdict := self._verdicts[home]:
             row["generated"], row["generated_signs"] = verdict
         row["fails"] = quality.fails(row, self.limits) if row["letters"] is not None else []
         row["date"] = datetime.fromisoformat(row["date"]) if row["date"] else None
@@ -338,6 +347,22 @@ def _beyond(row: Mapping[str, Any], taken: Counter[str], most: int) -> str:
         return BEYOND
     taken[home] += not row["duplicate"]
     return ""
+
+
+def _page_of(row: Mapping[str, Any]) -> Page:
+    """Return what of a row tells whether a machine wrote it: in no table, list or code."""
+    text, segments = row["text"], row["segments"]
+    prose = (
+        text[one["start"] : one["end"]]
+        for one in segments
+        if one["kind"] == "text" and one["mark"] is None
+    )
+    return Page(
+        text,
+        [one for one in prose if weight(one) >= LONG],
+        hash(tuple(one["kind"] for one in segments)),
+        row["machine_translated"] is not None,
+    )
 
 
 def _is_generated(row: Mapping[str, Any]) -> bool:
@@ -363,7 +388,9 @@ def _counted(
     total = Counts()
     for counts in pages.hosts.values():
         total.add(counts)
-    return Written(total, pages.hosts, files, without, compared.limits, compared.sites.generated())
+    told = compared.sites.verdicts().items()
+    generated = {home: verdict for home, verdict in told if verdict.score >= GENERATED}
+    return Written(total, pages.hosts, files, without, compared.limits, generated)
 
 
 def _describe(

@@ -15,6 +15,7 @@ from lswc import settings as defaults
 from lswc.crawl import crawl_file
 from lswc.errors import ConfigError
 from lswc.frontier import names_redis
+from lswc.guest.control.rules_in_force import GENERATED, KEEP
 from lswc.guest.robots_txt import can_be_named
 from lswc.reading.opt_outs import RECORDING
 from lswc.safety.url_patterns import patterns_of
@@ -164,6 +165,16 @@ def one_of(settings: BaseSettings, name: str, known: tuple[str, ...]) -> str:
     setting: str = settings.get(name)
     if setting not in known:
         raise ConfigError(f"{name}={setting!r} isn't one of: {', '.join(known)}")
+    return setting
+
+
+def generated(settings: BaseSettings) -> str:
+    """Return what becomes of sites that machines wrote. Raises ConfigError."""
+    setting = one_of(settings, "LSWC_GENERATED", GENERATED)
+    if setting != KEEP and not settings.getbool("LSWC_PAGE_INDEX"):
+        raise ConfigError(
+            f"LSWC_GENERATED={setting} needs LSWC_PAGE_INDEX=1: it has the texts that tell"
+        )
     return setting
 
 

@@ -19,6 +19,7 @@ from lswc.archive.page_index import PageIndex
 from lswc.crawl.close_reasons import OFFLINE_TOO_LONG
 from lswc.crawl.commits import Commits
 from lswc.crawl.file_handles import Handles
+from lswc.crawl.generated_sites import SiteJudge
 from lswc.crawl.leases import Leases
 from lswc.crawl.listings import Listings
 from lswc.crawl.pages import Pages
@@ -132,7 +133,9 @@ def _composed(
     if shared is not None:
         opened.callback(shared.close)
     instructions = InFolder(crawl.folder) if shared is None else shared.control
-    control = ControlInEffect(instructions, stats.inc_value)
+    judge = SiteJudge(crawl.folder) if crawl.reading.text else None
+    marked = (lambda: judge.generated) if judge is not None else frozenset
+    control = ControlInEffect(instructions, stats.inc_value, marked, crawl.generated)
     archive = Archive(
         crawl.folder,
         crawl.language.name,
@@ -143,7 +146,7 @@ def _composed(
     )
     opened.callback(archive.close, whole=False)
     if crawl.reading.text:
-        archive.page_index = PageIndex(crawl.folder, stats.inc_value)
+        archive.page_index = PageIndex(crawl.folder, stats.inc_value, judge)
     internet = ScrapyInternet(crawler)
     network = Network(
         internet,

@@ -69,6 +69,7 @@ class Crawl:
     bytes; those that are archived because a relevant page links to them, ``linked_documents`` in
     all. Other linked files are archived if their media type is one of ``files``, up to ``max_file``
     bytes of each. ``stop_harvest``: the expected harvest rate below which the crawl ends.
+    ``generated`` is LSWC_GENERATED.
     ``experience`` names an earlier crawl's folder or Redis, or is empty. ``max_offline`` are the
     seconds that a crawl waits for the network. ``retry_failed``: what couldn't be had is tried once
     more. ``judge`` are the settings that say what is recorded as what. ``archived`` says what goes
@@ -107,6 +108,7 @@ class Crawl:
     unproven_share: float
     haste: float
     in_order: bool
+    generated: str
     stop_harvest: float
     experience: str
     max_offline: float
@@ -185,6 +187,7 @@ class Crawl:
             unproven_share=checked.unproven_share(settings),
             haste=checked.share(settings, "LSWC_HASTE"),
             in_order=checked.in_order(settings),
+            generated=checked.generated(settings),
             stop_harvest=checked.share(settings, "LSWC_STOP_HARVEST"),
             experience=settings.get("LSWC_EXPERIENCE"),
             max_offline=number(settings, "LSWC_MAX_OFFLINE"),

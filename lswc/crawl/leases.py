@@ -349,7 +349,10 @@ class Leases:
             self._held_at = monotonic()
             return True
         later, due = self._frontier.later, self._frontier.next_due()
-        if self._frontier.unfinished > later or (later and self._guest.control.pauses):
+        control = self._guest.control
+        if self._frontier.unfinished > later or (later and control.pauses):
+            return True
+        if later and control.takes_last():
             return True
         twins = self._twins
         if twins is not None and twins.canonicals.waiting:  # for what the frontier has no more

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from lswc.guest.control.rules_in_force import DROP, LAST
 from lswc.outcomes import Outcome
 from lswc.safety.server_limits import OF_PAGES, Quotas, Taken, reached
 from lswc.urls import parse, site
@@ -68,6 +69,8 @@ def _domain(url: Url) -> str:
 
 
 def _pause(rule: Rule) -> Outcome | None:
+    if rule.generated == LAST:
+        return Outcome.GENERATED_LAST
     return Outcome.PAUSED if rule.pause else None
 
 
@@ -75,6 +78,8 @@ def _refusal(rule: Rule, depth: int) -> Outcome | None:
     """Return why an instruction keeps a URL from being asked for, or followed."""
     if rule.block:
         return Outcome.BLOCKED
+    if rule.generated == DROP:
+        return Outcome.GENERATED
     return Outcome.DEPTH if rule.max_depth is not None and depth > rule.max_depth else None
 
 

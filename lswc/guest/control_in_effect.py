@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lswc.errors import ConfigError
 from lswc.guest.control import ControlError, Rule, lifts, read
+from lswc.guest.control.rules_in_force import KEEP, LAST
 from lswc.safety.server_limits import Quota, Quotas
 from lswc.urls import site
 
@@ -50,13 +51,24 @@ class ControlInEffect:
     """The instructions that hold now: the last that could be understood are ``control``.
 
     ``halt`` says why the whole crawl asks for nothing, or "", and ``wrong`` what is wrong with
-    newer instructions. ``count`` counts a name in the statistics. Raises LswcError as ``at_start``.
+    newer instructions. ``count`` counts a name in the statistics. ``generated`` returns the sites
+    that machines wrote, and ``becomes`` says what becomes of them. Raises LswcError as
+    ``at_start``.
     """
 
-    def __init__(self, where: Instructions, count: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        where: Instructions,
+        count: Callable[[str], None],
+        generated: Callable[[], frozenset[str]] = frozenset,
+        becomes: str = KEEP,
+    ) -> None:
         self._where = where
         self._seen = self._read = where.version()
-        self.control = at_start(where)
+        self._generated, self._becomes = generated, becomes
+        self._given, self._is_last = at_start(where), False
+        self._known = self._given, generated(), self._is_last
+        self.control = self._judged()
         self.wrong = ""
         self._count = count
         self._first: list[str] = []
@@ -64,6 +76,17 @@ class ControlInEffect:
         self.halt = ""
         self._set_halt()
         self._set_places()
+
+    def _judged(self) -> Control:
+        given, marked, is_last = self._known
+        sites = frozenset[str]() if self._becomes == KEEP else marked
+        return given.judged(sites, self._becomes, is_last=is_last)
+
+    def takes_last(self) -> bool:
+        """Let what waits for all others be fetched at the next look; tell whether there is such."""
+        waits = any(rule.generated == LAST for _, rule in self.control.rules)
+        self._is_last |= waits
+        return waits
 
     @property
     def pauses(self) -> bool:
@@ -120,17 +143,25 @@ class ControlInEffect:
 
         Raises StorageError if the store can't be reached.
         """
-        before, wrong = self.control, self.wrong
+        before, given, wrong = self.control, self._given, self.wrong
         self._look()
         changed = (self.control, self.wrong) != (before, wrong)
         if changed:
             self._first_until = 0.0
-            self._report()
+            if (self._given, self.wrong) != (given, wrong):
+                self._report()
             self._set_places()
         self._set_halt()
         return changed, changed and lifts(before, self.control)
 
     def _look(self) -> None:
+        self._read_instructions()
+        known = self._given, self._generated(), self._is_last
+        if known != self._known:
+            self._known = known
+            self.control = self._judged()
+
+    def _read_instructions(self) -> None:
         """Read a version that is the same at two looks: an editor may write it at the first."""
         try:
             version = self._where.version()
@@ -146,7 +177,7 @@ class ControlInEffect:
                     "control.toml is gone: its instructions stay in force. To remove them, "
                     "write an empty one"
                 )
-            self.control, self.wrong = read(self._where), ""
+            self._given, self.wrong = read(self._where), ""
         except ControlError as error:
             self.wrong = str(error)[:MAX_SAID]
 
@@ -155,7 +186,7 @@ class ControlInEffect:
             logger.warning("%s; the earlier instructions stay in force", self.wrong)
             self._count("lswc/control/wrong")
             return
-        places = ", ".join(place.name for place, _ in self.control.rules) or "no place"
+        places = ", ".join(place.name for place, _ in self._given.rules) or "no place"
         logger.info("the instructions to the crawl have changed, for %s", places)
         self._count("lswc/control/changes")
 

@@ -210,7 +210,7 @@ class SecondTries:
 
     def due(self, visit: Visit, outcome: str, now: float) -> float | None:
         """Return when a URL is tried again that ends so; None if it never is."""
-        if outcome == Outcome.PAUSED:
+        if outcome in (Outcome.PAUSED, Outcome.GENERATED_LAST):
             return now + FAR
         if not self._waits or not is_transient(outcome):
             return None

@@ -20,7 +20,6 @@ from lswc.cli.dry_run import show
 from lswc.cli.summary_table import LARGE_FAMILY_SITES, details_table, summary_table
 from lswc.cli.tables import plain, table
 from lswc.corpus import writing
-from lswc.corpus.generated_sites import Verdict
 from lswc.corpus.writing import Choices, Counts, Written
 from lswc.crawl.configuration import Crawl
 from lswc.frontier import open_frontier
@@ -28,6 +27,7 @@ from lswc.frontier.rules.report import Completion, Family, Queue
 from lswc.frontier.rules.visit import Offer
 from lswc.guest.control.store import InFolder, change
 from lswc.monitor.snapshot import Cell
+from lswc.reading.generated_sites import Verdict
 from lswc.seeds import maker
 from lswc.seeds.maker import Made
 from lswc.strategy import SEED, PageLanguage

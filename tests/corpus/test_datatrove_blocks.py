@@ -55,6 +55,17 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def check_corpus(out: Path) -> None:
+    """See that the corpus of ``workers`` has each text once, and knows how many are like it."""
+    read = rows(out / "read")
+    assert [row["url"].rpartition("/")[2] for row in read] == ["1", "2", "1b", "3"]
+    kept = {row["url"].rpartition("/")[2]: row for row in rows(out / "corpus")}
+    assert kept.keys() in ({"1", "2", "3"}, {"1b", "2", "3"})
+    sizes = {name[0]: row["minhash_cluster_size"] for name, row in kept.items()}
+    assert sizes == {"1": 2, "2": 1, "3": 1}
+    assert all(row["text"] and row["language"] == "tha" for row in kept.values())
+
+
 @pytest.mark.slow
 def test_two_workers_have_one_corpus_without_duplicates_also_after_a_kill(tmp_path: Path) -> None:
     out, folders = tmp_path / "out", workers(tmp_path)
@@ -70,13 +81,17 @@ def test_two_workers_have_one_corpus_without_duplicates_also_after_a_kill(tmp_pa
     done = run(command(out, folders), check=False, stdout=DEVNULL, stderr=PIPE, text=True)
     assert done.returncode == 0, done.stderr
     assert first.stat().st_mtime_ns == marked
-    read = rows(out / "read")
-    assert [row["url"].rpartition("/")[2] for row in read] == ["1", "2", "1b", "3"]
-    kept = {row["url"].rpartition("/")[2]: row for row in rows(out / "corpus")}
-    assert kept.keys() in ({"1", "2", "3"}, {"1b", "2", "3"})
-    sizes = {name[0]: row["minhash_cluster_size"] for name, row in kept.items()}
-    assert sizes == {"1": 2, "2": 1, "3": 1}
-    assert all(row["text"] and row["language"] == "tha" for row in kept.values())
+    check_corpus(out)
+
+
+@pytest.mark.slow
+def test_ray_runs_it_to_its_end(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="pip install 'datatrove[ray]'")
+    out = tmp_path / "out"
+    command_line = [*command(out, workers(tmp_path)), "--ray"]
+    done = run(command_line, check=False, stdout=DEVNULL, stderr=PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    check_corpus(out)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lswc.corpus.minhash import runs
 from lswc.corpus.quality import MEASURES, SCORE, SHORT, fails, limits, measure
+from lswc.safety.runs import runs
 from tests.scenarios.site import THAI
 
 LINE = "หน่วยงานของมหาวิทยาลัยแห่งหนึ่งในเมืองหลวงของประเทศ"

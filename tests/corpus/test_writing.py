@@ -282,3 +282,19 @@ def test_the_card_says_where_the_rows_are_and_how_many(tmp_path: Path) -> None:
     assert counted.fetchall() == [(3,)]
     assert "| rows | 3 |" in body
     assert "| a.example | 3 | 3 |" in body
+
+
+def test_a_copy_is_exact_though_its_site_repeats_a_part_of_it(tmp_path: Path) -> None:
+    """The first pages of a site keep what it turns out to repeat; a later copy of one doesn't."""
+    often = text(99, 12)
+    bodies = [text(n, 1) + often for n in range(12)]
+    pages = [page(str(n), response(body.encode())) for n, body in enumerate(bodies)]
+    elsewhere = page("copy", response(bodies[9].encode()), host="b.example")
+    folder = crawl(tmp_path, [*pages, page("copy", response(bodies[0].encode())), elsewhere])
+    written = write([folder], tmp_path / "out")
+    rows = {row["url"]: row for row in read(tmp_path / "out")}
+    here, there = rows["http://a.example/copy"], rows["http://b.example/copy"]
+    assert len(here["text"]) < len(rows["http://a.example/0"]["text"])
+    assert len(there["text"]) > len(rows["http://a.example/9"]["text"])
+    assert here["duplicate"] == there["duplicate"] == "exact"
+    assert written.total.duplicates["exact"] == 2

@@ -53,3 +53,16 @@ LD = "<script type='application/ld+json'>%s</script>"
 def test_it_is_said_where_a_licence_stood(markup: str, stood: str | None) -> None:
     found = read(markup, "http://a.example/").licence
     assert (found and found.stood) == stood
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<a rel=license href='javascript:alert(1)'>x</a>",
+        "<a rel=license href='data:text/html,x'>x</a>",
+        "<script>document.write('<a rel=license href=https://creativecommons.org/licenses/by/4.0/>')"
+        "</script>",
+    ],
+)
+def test_what_only_a_script_says_is_no_licence(markup: str) -> None:
+    assert read(f"<p>a</p>{markup}", "https://a.example/").licence is None

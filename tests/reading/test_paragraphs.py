@@ -214,3 +214,62 @@ def test_long_text_with_a_link_around_its_block_is_an_articles_first_lines(
     html = f"<main>{TEXT}{around.format(text)}</main>"
     (found,) = (one for one in read(html, URL).blocks if one.text == text)
     assert (found.is_aside, found.linked > 0) == (is_aside, is_linked)
+
+
+POST = "<p>{0} says at some length what this program does when it is asked to, and asks why.</p>"
+
+
+def test_every_post_of_a_forum_is_its_text_also_beside_a_long_one() -> None:
+    posts = "".join(
+        f"<div itemprop='comment' class='post'>{POST.format(name) * times}</div>"
+        for name, times in (("Somsak", 12), ("Malee", 1), ("Lek", 2))
+    )
+    page = f"<meta name=generator content='Discourse 3'><body>{posts}</body>"
+    told = [block.text for block in read(page, "https://a.example/1").paragraphs]
+    assert {text.split()[0] for text in told} == {"Somsak", "Malee", "Lek"}
+
+
+def test_a_box_that_asks_for_consent_is_no_text_though_it_is_the_longest() -> None:
+    box = "<div id=onetrust-consent-sdk>" + POST.format("Nobody") * 9 + "</div>"
+    told = read(f"<body>{box}<div>{POST.format('Malee')}</div></body>", "https://a.example/1")
+    assert [block.text.split()[0] for block in told.paragraphs] == ["Malee"]
+
+
+def test_what_a_firm_does_stands_in_many_parts_and_in_links() -> None:
+    offers = [f"{name} {'is what we do for you every day of the year ' * 4}" for name in "ABCD"]
+    parts = "".join(f"<article class=rich-text><p>{one}</p></article>" for one in offers[:1])
+    parts += "".join(f"<a href=/{one[0]}><div><p>{one}</p></div></a>" for one in offers[1:])
+    page = f"<body class=x><div class=' hero cta'>{parts}</div></body>"
+    told = read(page, "https://a.example/services/tax")
+    assert told.page_kind == "service"
+    assert {block.text[0] for block in told.paragraphs} >= set("ABCD")
+
+
+def test_the_headlines_of_a_listing_are_its_text() -> None:
+    head = "Something happened in the capital today, and nobody knows why {}"
+    links = "".join(f"<li><p><a href=/{n}>{head.format(n)}</a></p></li>" for n in range(20))
+    page = f"<body class='pagination load-more'><main><ul>{links}</ul></main></body>"
+    told = read(page, "https://a.example/category/news")
+    assert told.page_kind == "listing"
+    assert len(told.paragraphs) == 20
+
+
+def test_nested_ruby_has_its_base_once() -> None:
+    ruby = "<ruby>漢<ruby>字<rt>じ</rt></ruby><rt>かん<ruby>x<rt>y</rt></ruby></rt></ruby>"
+    (told,) = read(f"<p>{LAO}{ruby}です</p>", URL).paragraphs
+    assert told.text.endswith("漢字です")
+
+
+def test_a_table_of_ten_thousand_rows_keeps_them() -> None:
+    cell = "ชื่อของจังหวัดนี้และอำเภอนี้"
+    rows = "".join(f"<tr><td>{cell} {n}<td>{n}" for n in range(10_000))
+    told = read(f"<p>{TEXT}</p><table>{rows}</table>", URL).paragraphs
+    assert sum(block.kind == "table" for block in told) == 10_000
+
+
+def test_long_json_ld_is_passed_over() -> None:
+    said = '{"articleBody": "' + "ก" * 5_000_000 + '"}'
+    script = f"<script type='application/ld+json'>{said}</script>"
+    assert read(f"<body>{script}</body>", URL).paragraphs == []
+    (told,) = read(f"{script}<p>{LAO}</p>", URL).paragraphs
+    assert told.text == LAO

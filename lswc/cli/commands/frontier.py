@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from lswc.crawl.generated_sites import Judged
     from lswc.frontier.rules.report import Completion, Freshness
     from lswc.monitor.snapshot import Cell, Outlook, Snapshot
 
@@ -38,6 +39,7 @@ class Command(UserCommand):
             raise ConfigError(f"--top must be at least 1, and {opts.top} isn't")
         from msgspec.structs import replace
 
+        from lswc.crawl.generated_sites import judged_sites
         from lswc.monitor.stored import stored
 
         with working() as say:
@@ -46,9 +48,12 @@ class Command(UserCommand):
             found = crawl.counted(opts.top)
             workers = [worker for snapshot in crawl.reported() for worker in snapshot.workers]
             snapshot = replace(found, workers=tuple(workers))
+            judged = [one for folder in crawl.folders() for one in judged_sites(folder)]
         console = terminal()
         for part in shown(snapshot):
             console.print(part)
+        if judged:
+            console.print(_generated(judged, opts.top))
         for gap in crawl.gaps():
             print(f"{gap}.")
 
@@ -121,6 +126,14 @@ def _freshness(again: Freshness) -> list[tuple[str, str]]:
 
 def _utc(seconds: float | None) -> str:
     return "" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _generated(judged: list[Judged], top: int) -> Table:
+    """Return a table of the sites that machines seem to have written, the likeliest first."""
+    likeliest = sorted(judged, key=lambda one: (-one.score, -one.pages, one.site))[:top]
+    rows = ((one.site, f"{one.score:.2f}", one.pages, ", ".join(one.signs)) for one in likeliest)
+    heads = ("site", "score", "pages looked at", "signs")
+    return table("sites that machines may have written: from 0.50 on they count so", heads, rows)
 
 
 def _families(snapshot: Snapshot) -> Iterator[tuple[object, ...]]:

@@ -12,12 +12,23 @@ from lswc.guest.control.places import ControlError, Place
 from lswc.safety.url_patterns import url_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lswc.safety.url_patterns import UrlPatterns
     from lswc.urls import Url
 
-__all__ = ["KEYS", "Control", "ControlError", "Hours", "Rule", "lifts"]
+__all__ = [
+    "DROP",
+    "GENERATED",
+    "KEEP",
+    "KEYS",
+    "LAST",
+    "Control",
+    "ControlError",
+    "Hours",
+    "Rule",
+    "lifts",
+]
 
 
 class Hours(NamedTuple):
@@ -41,6 +52,11 @@ class Hours(NamedTuple):
         return f"{self.begin:%H:%M}-{self.end:%H:%M} {self.zone}"
 
 
+KEEP, LAST, DROP = GENERATED = "keep", "last", "drop"
+"""What becomes of a site that machines wrote: it is as any other, its URLs wait until no others are
+left, or nothing of it is fetched any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What holds in a place; None for what isn't given there.
@@ -50,6 +66,7 @@ class Rule:
     ``delay``: seconds that a server rests at least. ``max_pages`` and ``max_bytes``: what is taken
     in all. ``max_depth``: links from the seeds. ``tolerate``: pages of a server that aren't
     relevant, before any is. ``priority``: its URLs come before all others, of the largest first.
+    ``generated``: what becomes of a site that machines wrote, one of GENERATED.
     """
 
     block: bool | None = None
@@ -61,6 +78,7 @@ class Rule:
     max_depth: int | None = None
     tolerate: int | None = None
     priority: int | None = None
+    generated: str | None = None
     why: str = ""
 
     @property
@@ -137,6 +155,22 @@ class Control:
                     yield self._domains[name]
                 name = name.partition(".")[2]
 
+    def judged(self, sites: Collection[str], becomes: str, *, is_last: bool) -> Control:
+        """Return these instructions where so many sites turned out to be written by machines.
+
+        What people instruct for a site goes before. ``is_last`` says that no other URLs are left.
+        """
+        rules = {site: (Place(site, domain=site), Rule(generated=becomes)) for site in sites}
+        for place, rule in self.rules:
+            given = rule.generated or (becomes if place.domain in sites else None)
+            rules[place.name] = place, replace(rule, generated=given)
+        if is_last:
+            rules = {
+                name: (place, replace(rule, generated=KEEP) if rule.generated == LAST else rule)
+                for name, (place, rule) in rules.items()
+            }
+        return replace(self, rules=tuple(rules.values()))
+
     def rests(self, now: datetime | None = None) -> str:
         """Say why the whole crawl fetches nothing now; "" if it may."""
         if self.pause:
@@ -170,7 +204,15 @@ def _permits(control: Control) -> set[tuple[tuple[str, str, object], bool]]:
     return {
         ((place.name, name, value), permits)
         for place, rule in control.rules
-        for name in ("block", "block_family", "pause", "max_depth", *_QUOTAS, "tolerate")
+        for name in (
+            "block",
+            "block_family",
+            "pause",
+            "max_depth",
+            *_QUOTAS,
+            "tolerate",
+            "generated",
+        )
         if (value := getattr(rule, name)) is not None
-        for permits in ((True, False) if name in _QUOTAS else (value is False,))
+        for permits in ((True, False) if name in _QUOTAS else (value in (False, KEEP),))
     }

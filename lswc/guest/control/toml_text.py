@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from lswc.errors import ConfigError
 from lswc.guest.control.places import ControlError, place_of
-from lswc.guest.control.rules_in_force import Control, Hours, Rule
+from lswc.guest.control.rules_in_force import GENERATED, Control, Hours, Rule
 from lswc.safety.url_patterns import patterns_of
 
 if TYPE_CHECKING:
@@ -162,6 +162,12 @@ def _some(value: object) -> int:
     return number
 
 
+def _becomes(value: object) -> str:
+    if not isinstance(value, str) or value not in GENERATED:
+        raise ValueError(f"one of {', '.join(GENERATED)}")
+    return value
+
+
 def _seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError("a number of seconds")
@@ -209,6 +215,7 @@ OF_PLACE: dict[str, Callable[[object], Any]] = {
     "max_depth": _whole,
     "tolerate": _whole,
     "priority": _some,
+    "generated": _becomes,
     "why": _text,
 }
 """Keys of a place, and what checks their values."""
@@ -224,5 +231,5 @@ OF_CRAWL: dict[str, Callable[[object], Any]] = {
 }
 """Keys of the whole crawl."""
 
-COUNTED = ("block_family", "max_pages", "max_bytes", "tolerate", "priority")
+COUNTED = ("block_family", "max_pages", "max_bytes", "tolerate", "priority", "generated")
 """Keys of what is counted or chosen by server or site: not of less than that."""

@@ -45,7 +45,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     OPTED_OUT: (Outcome.NOINDEX, Outcome.NOARCHIVE, Outcome.NOFOLLOW),
     BLOCKED: (
-        Outcome.BLOCKED, Outcome.PAUSED, Outcome.NOT_TOLERATED, Outcome.DEPTH, Outcome.PORT,
+        Outcome.BLOCKED, Outcome.PAUSED, Outcome.GENERATED, Outcome.GENERATED_LAST,
+        Outcome.NOT_TOLERATED, Outcome.DEPTH, Outcome.PORT,
         Outcome.DOMAIN_NOT_ALLOWED, Outcome.EXCLUDED, Outcome.NOT_INCLUDED, Outcome.SCHEME,
         Outcome.ADDRESS_NOT_PUBLIC, Outcome.DOCUMENT_LEFT, Outcome.IGNORED, Outcome.NO_RECORD,
     ),

@@ -85,11 +85,12 @@ def _own(tree: LexborHTMLParser, selector: str, url: str, told: str) -> Iterator
 
 
 def _address(href: str, url: str) -> str:
-    """Return a whole address; "" if it is none."""
+    """Return a whole address of the web; "" if it is none, as that of a script."""
     try:
-        return str((can_ada.parse(url) + href.strip()).href)
+        found = str((can_ada.parse(url) + href.strip()).href)
     except ValueError:
         return ""
+    return found if found.startswith(("https://", "http://")) else ""
 
 
 def _part(node: LexborNode) -> str:

@@ -26,6 +26,9 @@ PageKind: TypeAlias = Literal["article", "documentation", "forum", "listing", "p
 """What a page is: an article may be of a blog, a listing is of links, goods or works, a service is
 what an office or a firm says of what it does."""
 
+POSTS = frozenset({"by forum", "of posts"})
+"""Signs of which one says that a page is made of posts, each as much of its text as another."""
+
 SURE = 14
 """Tenths more than of any other kind by which a kind is sure: four times as likely. Of WCXB's half
 for development, and of trafilatura's set, of which no page gets worse by that, with steps of 6."""
@@ -168,6 +171,7 @@ _NAMES = {
 _CLASS = re.compile(rb'class="([^"]{1,300})')
 _PRICE = re.compile(r"[$€£¥₩฿₫₭៛￥]\s?\d|\d\s?(?:[€₫₭៛円元원บ]|บาท|USD|EUR|VND|THB|đ\b|kr\b)")
 
+_POSTING = b"DiscussionForumPosting"  # schema.org: questions and their answers are no such
 _STATED = (
     "meta[property='og:type'][content],meta[property='article:published_time'],"
     "meta[name=generator][content],[itemtype]"
@@ -180,6 +184,7 @@ _LONGEST_URL = 300
 _LONGEST_PRICE = 30  # letters of a block that is a price
 _BLOCKS_OF_PART = 3
 _FIFTH = 0.2
+_STRONG = 7  # tenths
 _LONG_TEXT = 250  # letters of the mean text
 
 
@@ -190,6 +195,8 @@ def signs_of(
     names = b" " + b" ".join(set(_CLASS.findall(markup))).lower().translate(None, b"-_")
     found = {sign for sign, parts in _NAMES.items() if any(part in names for part in parts)}
     found.update(_stated(tree), _of_url(url[:_LONGEST_URL].lower()))
+    if _POSTING in markup:
+        found.add("of posts")
     for script in linked_data:
         for match in _TYPE.finditer(script, 0, _LONGEST):
             found.update(_of_types(match[1]))
@@ -232,6 +239,12 @@ def kind_of(signs: set[str], found: Sequence[Block], boxes: Sequence[Box]) -> tu
             sums[place] += weight
     *_, second, best = sorted(sums)
     return _KINDS[sums.index(best)], best - second >= SURE
+
+
+def speaks_for(signs: set[str], kind: PageKind) -> bool:
+    """Tell whether a strong sign in a page's markup or address speaks for a kind."""
+    place = _KINDS.index(kind)
+    return any(_WEIGHTS[sign][place] >= _STRONG for sign in signs if sign in _WEIGHTS)
 
 
 def _of_blocks(found: Sequence[Block], boxes: Sequence[Box]) -> Iterator[str]:

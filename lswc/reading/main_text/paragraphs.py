@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate, groupby
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -21,10 +22,10 @@ from lswc.reading.main_text.characters import exact
 from lswc.reading.main_text.licences import Licence, licence_of
 from lswc.reading.main_text.linked_data import SCRIPTS, article_of
 from lswc.reading.main_text.marks import ROOTS
-from lswc.reading.main_text.page_kinds import PageKind, kind_of, signs_of
+from lswc.reading.main_text.page_kinds import POSTS, PageKind, kind_of, signs_of, speaks_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from lswc.reading.main_text.blocks import Kind
     from lswc.reading.main_text.marks import Mark
@@ -39,6 +40,15 @@ LEAST_ASIDE = 0.75
 # There is more time than in a crawl: the worst page of 5 MB took 4 s.
 _BOUNDS = Bounds(tags=50_000, size=5_000_000, nesting=1_000)
 
+# Boxes of programs that ask for consent: they may have more text than the page.
+_CONSENT = [
+    "#onetrust-consent-sdk", "#onetrust-banner-sdk", "#CybotCookiebotDialog", "#didomi-host",
+    "#usercentrics-root", "#iubenda-cs-banner", "#cmplz-cookiebanner-container",
+    "#cookie-law-info-bar", "#cookiescript_injected", "#BorlabsCookieBox", "#truste-consent-track",
+    "#moove_gdpr_cookie_modal", "#hs-eu-cookie-confirmation", "#termly-code-snippet-support",
+    "#tarteaucitronRoot", "#cookie-notice", ".qc-cmp2-container", ".cky-consent-container",
+    ".cky-modal", ".fc-consent-root", ".osano-cm-window", ".cc-window", ".klaro", ".evidon-banner",
+]  # fmt: skip
 _LINKED_DATA = "script[type='application/ld+json']"
 _SKIPPED = [
     "script:not([type^='math/tex'])", "style", "template", "svg", "iframe", "object", "canvas",
@@ -60,6 +70,8 @@ _LEAST_ROOT = 100  # letters
 _ONE_ROOT = 0.5  # of the letters in all roots alike: more in one, and it is the root
 _LEAST_IN_BOX = 0.9  # of a page's letters in a root without a mark
 _MOST_LINKED_BOX = 0.25
+_LEAST_ARTICLE = 1_000  # letters of text from which on a listing is read as an article
+_HEADLINE = 30  # letters of a link in a listing that is no menu's
 _LEADS = 8  # blocks before a root of which those that are text are its lead
 _LEAD, _TAIL, _FAR_TAIL = 20, 15, 30  # letters of a short block before and after all text
 _NEAR = 3
@@ -107,16 +119,24 @@ def read_markup(markup: bytes, url: str) -> Text:
     linked_data = [node.text() for node in tree.css(_LINKED_DATA)[:SCRIPTS]]
     licence = licence_of(tree, url, linked_data)
     signs = signs_of(markup, tree, url, linked_data)
-    for node in tree.css(",".join(_SKIPPED)):
+    for node in tree.css(",".join((*_SKIPPED, *_CONSENT))):
         node.decompose()
     root = tree.body or tree.root
     if root is None:
         return Text(name, [], licence)
     blocks = Blocks(tree)
     blocks.read(root)
-    _judge(blocks.found, blocks.boxes, name)
+    kinds = [block.kind for block in blocks.found]
+    way = _OF_POSTS if not POSTS.isdisjoint(signs) else _OF_ARTICLES
+    _judge(blocks.found, _without(blocks.boxes, way.unmarked), name, way)
     page_kind, is_sure = kind_of(signs, blocks.found, blocks.boxes)
     is_listing = is_sure and page_kind == "listing"
+    own = sum(block.letters for block in blocks.found if block.is_text and block.kind in MAIN)
+    says_little = is_listing and own < _LEAST_ARTICLE
+    is_service = page_kind == "service" and speaks_for(signs, page_kind)
+    if way is _OF_ARTICLES and (is_service or says_little):
+        way = _OF_LISTINGS if is_listing else _OF_SERVICES
+        _judge_again(blocks, kinds, name, way)
     keep_cards(blocks.found, blocks.boxes, is_listing=is_listing)
     if not any(block.is_text and block.kind in MAIN for block in blocks.found):
         blocks.found += blocks_of_lines(article_of(linked_data))
@@ -155,20 +175,63 @@ def blocks_of_lines(text: str) -> list[Block]:
     return blocks
 
 
-def _judge(found: list[Block], boxes: Sequence[Box], title: str) -> None:
+class _Way(NamedTuple):
+    """How the main text of a kind of pages is told.
+
+    Elements with marks that are ``unmarked`` are as any other. Blocks of ``least_linked`` letters
+    are text, wherever they lead. ``has_one_root`` says that the root
+    with most of the text has all of it, ``leaves_asides`` that what a page sets aside is none.
+    """
+
+    unmarked: frozenset[Mark] = frozenset()
+    least_linked: float = inf
+    has_one_root: bool = True
+    leaves_asides: bool = True
+
+
+_OF_ARTICLES = _Way()
+# Each post may be marked as a comment, and a long one is no more of the text than a short one.
+_OF_POSTS = _Way(frozenset({"comment"}), has_one_root=False)
+# What an office or a firm does, and what a listing has, stands in parts of which each may be marked
+# as an article, or lie in a link with all it has.
+_OF_SERVICES = _Way(frozenset(ROOTS), leaves_asides=False)
+_OF_LISTINGS = _Way(frozenset({"body", "article", "links"}), _HEADLINE, leaves_asides=False)
+
+
+def _judge_again(blocks: Blocks, kinds: Sequence[Kind], title: str, way: _Way) -> None:
+    _restore(blocks.found, kinds)
+    linked = [block.linked for block in blocks.found]
+    for block in blocks.found:
+        if block.letters >= way.least_linked:
+            block.linked = 0.0
+    _judge(blocks.found, _without(blocks.boxes, way.unmarked), title, way)
+    for block, letters in zip(blocks.found, linked, strict=True):
+        block.linked = letters
+
+
+def _without(boxes: Sequence[Box], marks: Collection[Mark]) -> list[Box]:
+    """Return elements without these marks."""
+    return [box._replace(mark="") if box.mark in marks else box for box in boxes]
+
+
+def _restore(found: Sequence[Block], kinds: Sequence[Kind]) -> None:
+    for block, kind in zip(found, kinds, strict=True):
+        block.kind = kind
+
+
+def _judge(found: list[Block], boxes: Sequence[Box], title: str, way: _Way) -> None:
     """Tell the kind of each block; again without the marks that leave nearly nothing.
 
     A forum is made of many small comments: each is beside the text, but all of them are the text.
     """
     kinds = [block.kind for block in found]
-    _judge_by(found, boxes, title)
+    _judge_by(found, boxes, title, way)
     _name_copies(found)
     stays = sum(block.letters for block in found if block.is_text and block.kind in MAIN)
     too_many = _too_many(found, kinds, boxes, stays)
     if too_many:
-        for block, kind in zip(found, kinds, strict=True):
-            block.kind = kind
-        _judge_by(found, [b._replace(mark="") if b.mark in too_many else b for b in boxes], title)
+        _restore(found, kinds)
+        _judge_by(found, _without(boxes, too_many), title, way)
         _name_copies(found)
 
 
@@ -218,11 +281,12 @@ def _end_copy(run: list[Block]) -> None:
             block.kind = "repeated"
 
 
-def _judge_by(found: list[Block], boxes: Sequence[Box], title: str) -> None:
+def _judge_by(found: list[Block], boxes: Sequence[Box], title: str, way: _Way) -> None:
     _leave_hidden(found)
-    _set_aside(found)
+    if way.leaves_asides:
+        _set_aside(found)
     _set_apart(found, boxes)
-    root = _root(found, boxes)
+    root = _root(found, boxes, has_one=way.has_one_root)
     if root is None:
         judge_by_neighbours(found)
         return
@@ -285,7 +349,9 @@ def _may_be(kind: Kind, blocks: list[Block]) -> bool:
     return sum(b.linked for b in blocks) >= _LEAST_LINKED * sum(b.letters for b in blocks)
 
 
-def _root(found: list[Block], boxes: Sequence[Box]) -> list[tuple[int, int]] | None:
+def _root(
+    found: list[Block], boxes: Sequence[Box], *, has_one: bool
+) -> list[tuple[int, int]] | None:
     """Return where the blocks of the elements are that hold a page's text."""
     sums = [0.0, *accumulate(map(_mass, found))]
 
@@ -298,7 +364,8 @@ def _root(found: list[Block], boxes: Sequence[Box]) -> list[tuple[int, int]] | N
         if whole < _LEAST_ROOT or whole < _LEAST_IN_ROOT[mark] * sums[-1]:
             continue
         best = max(outer, key=lambda one: mass(*one))
-        return [best] if mass(*best) > _ONE_ROOT * whole else outer
+        is_one = has_one and mass(*best) > _ONE_ROOT * whole
+        return [best] if is_one else outer
     return _unmarked(found, boxes, mass) if sums[-1] else None
 
 
