@@ -43,9 +43,6 @@ NAMED = {
     # A key that a call has, too.
     'load("i/a.png"); x["i/a.png"]': ["i/a.png"],
     'player.load("v/a.m3u8"); url = "v/a.mpd"': ["v/a.m3u8", "v/a.mpd"],
-    # A part that a list has.
-    'x = ["a", "b"]; e.src = "i/" + x[n] + ".png"': ["i/a.png", "i/b.png"],
-    "x = ['a', 'b']; e.src = `i/c-${n}/s.png`": ["i/c-a/s.png", "i/c-b/s.png"],
     # Without any folder, they are beside the page.
     'const filePath = "a.mp3"': ["a.mp3"],
     'd = "text/"; x = {file: "a.glb"}': ["a.glb"],
@@ -70,7 +67,7 @@ NAMED = {
     'dataLayer.push({event: "gtm.js"})': [],
     '"Node.js", "jquery.js"': [],
     'fetch("/a/" + x)': [],
-    'x = ["a", "b"]; e.src = "i/" + x[n] + ".js"; f = y + "/" + x[n] + "z"': [],
+    'x = ["a", "b"]; e.src = "i/" + x[n] + ".png"': [],
     'x["i/a.png"]': [],
     "e.src = `i/c-${n}/s.png`": [],
 }  # fmt: skip

@@ -76,21 +76,21 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m lswc.lab.methods.burmese_words FOLDER", file=sys.stderr)
         return 2
     chance = random.Random(1)  # noqa: S311 - the same pieces each time
-    pieces = [
+    labelled = [
         (file.stem == "my", piece)
         for file in sorted(Path(arguments[0]).glob("*.txt"))
         for piece in pieces(file.read_text("utf-8"), chance)
     ]
-    slots = [np.unique(trigram_slots(f" {piece} ")) for _, piece in pieces]
-    is_burmese = np.array([mine for mine, _ in pieces])
-    held_out = np.arange(len(pieces)) % _HELD == 0
+    slots = [np.unique(trigram_slots(f" {piece} ")) for _, piece in labelled]
+    is_burmese = np.array([mine for mine, _ in labelled])
+    held_out = np.arange(len(labelled)) % _HELD == 0
     learned = fit(
         [s for s, out in zip(slots, held_out, strict=True) if not out], is_burmese[~held_out]
     )
     weights = np.where(np.abs(learned) >= _LEAST, np.round(learned / UNIT), 0)
     sums = np.array([weights[slots[n]].sum() for n in np.flatnonzero(held_out & is_burmese)])
     trigrams: dict[str, str] = {}
-    texts = (f" {piece} " for _, piece in pieces)
+    texts = (f" {piece} " for _, piece in labelled)
     for trigram in sorted({text[n : n + 3] for text in texts for n in range(len(text) - 2)}):
         weight = int(weights[trigram_slots(trigram)[0]])
         if weight:
