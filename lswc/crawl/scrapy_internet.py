@@ -19,7 +19,6 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.error import ConnectError
 
 from lswc.crawl.requests import GO, KNOCK, RULES, headers_of
-from lswc.crawl.transport.connection import proxy_of
 from lswc.crawl.transport.refused import Refused
 from lswc.crawl.transport.resolver import addresses_of
 from lswc.guest.decisions import Refuse
@@ -51,6 +50,7 @@ logger = logging.getLogger(__name__)
 
 _PATHS = {ROBOTS: "/robots.txt", TDMREP: TDMREP_PATH}
 _ACCEPT = {ROBOTS: {}, TDMREP: {"Accept": "application/json,*/*;q=0.5"}}
+_FROM_PROXIES = (502, 503, 504)  # what a proxy says for servers that it doesn't reach
 _REDIRECTS = {ROBOTS: {}, TDMREP: {"redirect_ttl": 5}}
 
 
@@ -83,7 +83,9 @@ class ScrapyInternet:
         from twisted.internet.endpoints import HostnameEndpoint
         from twisted.internet.protocol import Factory, Protocol
 
-        host, port = self._proxy(url) or (url.hostname.strip("[]"), url.port)
+        if self._has_proxy(url):
+            return await self._answers(url)
+        host, port = url.hostname.strip("[]"), url.port
         dnscache.pop(host, None)  # that its name was known says nothing
         endpoint = HostnameEndpoint(reactor, host, port, timeout=OPENING)
         factory: Any = Factory.forProtocol(Protocol)
@@ -95,28 +97,42 @@ class ScrapyInternet:
         protocol.transport.abortConnection()
         return True
 
-    def _proxy(self, url: Url) -> tuple[str, int] | None:
-        """Return the name and port of the proxy by which a URL is asked for, as Scrapy has it.
-
-        What is behind it can't be knocked at.
-        """
+    def _has_proxy(self, url: Url) -> bool:
+        """Tell whether a URL is asked for by a proxy, as Scrapy has it."""
         proxies = self._crawler.get_downloader_middleware(HttpProxyMiddleware)
         if proxies is None:
-            return None
+            return False
         request = Request(url.href)
         proxies.process_request(request)
-        proxy = request.meta.get("proxy")
-        return proxy_of(proxy)[:2] if proxy else None
+        return bool(request.meta.get("proxy"))
 
-    async def sign(self, url: Url) -> int | None:
-        """As ``Internet.sign``: by a new connection, in its server's turn."""
+    async def _answers(self, url: Url) -> bool:
+        """Tell whether a server answers by the proxy, whose own port says nothing of it.
+
+        A refusal by robots.txt is an answer, too: that file has come.
+        """
+        try:
+            response, _ = await self._asked_once_more(url)
+        except Refused as refused:
+            return refused.outcome == Outcome.ROBOTS
+        except Exception as error:  # of the network or a limit
+            logger.debug("%s isn't to be had by the proxy: %s", url.href, error)
+            return False
+        return response.status not in _FROM_PROXIES
+
+    async def _asked_once_more(self, url: Url) -> tuple[Response, Attempt]:
+        """Ask for a URL by a new connection, in its server's turn; raise what comes."""
         attempts: list[Attempt] = []
         meta = {KNOCK: attempts, "dont_retry": True, "dont_redirect": True}
         request = Request(url.href, callback=NO_CALLBACK, meta=meta, dont_filter=True)
         dnscache.pop(url.hostname, None)
+        response = await asyncio.wait_for(self.download(request), LOOK)
+        return response, attempts[-1]
+
+    async def sign(self, url: Url) -> int | None:
+        """As ``Internet.sign``: by a new connection, in its server's turn."""
         try:
-            response = await asyncio.wait_for(self.download(request), LOOK)
-            return await self._sign_of(url, response, attempts[-1])
+            return await self._sign_of(url, *await self._asked_once_more(url))
         except Exception as error:  # of the network, a limit or a reader: nothing came
             logger.debug("%s says nothing: %s", url.href, error)
             return None

@@ -128,6 +128,9 @@ def test_what_contradicts_itself_is_damage(copied: Site) -> None:
         "DELETE FROM line": "lines that",
         "UPDATE server SET bytes = bytes + 1 WHERE id = 1": "counters of servers",
         "UPDATE url SET url = url || 'x' WHERE seq = 1": "a URL that is another one",
+        "UPDATE tally SET counts = '{'": "counters of the crawl",
+        "UPDATE tally SET counts = CAST(x'ff' AS TEXT)": "not a frontier",
+        "DELETE FROM tally": "counters of the crawl",
         "UPDATE about SET value = '{' WHERE key = 'prior'": "what the crawl began with",
     }
     for change, told in changes.items():

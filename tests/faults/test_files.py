@@ -19,6 +19,7 @@ from lswc.archive.check.agreement import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
 from tests.faults.component import BETWEEN_SAVES
+from tests.faults.mounts import mounted
 from tests.scenarios.site import (
     ROOT,
     THAI,
@@ -244,14 +245,7 @@ def test_a_file_is_damaged_while_the_crawl_writes_it(
     crawls: Crawls, tmp_path: Path, name: str, how: str
 ) -> None:
     site = Site(crawls.site.web, tmp_path / "crawl")
-    stops = {"TEST_PAGES": 20, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
-    process = subprocess.Popen(
-        # It looks ten times a second, and rests for longer than that before it ends.
-        site.command(DOWNLOAD_DELAY=0.2, **stops),
-        cwd=ROOT, env=environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    wait_until_stopped(process)
+    process = stopped(site, 20)  # it looks ten times a second, and rests for longer than that
     file = site.folder / name
     if how == "removed":
         file.unlink()
@@ -274,6 +268,33 @@ def test_a_folder_that_can_only_be_read(crawls: Crawls, tmp_path: Path) -> None:
     assert "can't write" in done.stderr
     assert "Traceback" not in done.stderr
     check_whole(site, crawls)
+
+
+def stopped(site: Site, pages: int) -> subprocess.Popen[str]:
+    """Start a crawl which stops itself after so many pages, and rests between two."""
+    stops = {"TEST_PAGES": pages, "TEST_SIGNALS": "SIGSTOP", "EXTENSIONS": SIGNALLED}
+    process = subprocess.Popen(
+        site.command(DOWNLOAD_DELAY=0.2, LSWC_MIN_DISK=0, **stops),
+        cwd=ROOT, env=environment(),
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_until_stopped(process)
+    return process
+
+
+def test_a_disk_without_room_for_another_file(crawls: Crawls, tmp_path: Path) -> None:
+    """Each WARC file is closed after some pages: the next one can't be made."""
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "nr_inodes=24", "tmpfs") as disk:
+        site = Site(crawls.site.web, disk / "crawl")
+        done = run(site.command(**OFTEN))
+        assert done.returncode == 1, done.stderr
+        assert "No space left on device" in done.stderr
+        assert "Traceback" not in done.stderr
+        shutil.copytree(site.folder, tmp_path / "crawl")
+    left = Site(site.web, tmp_path / "crawl")
+    if not check(left.folder).agrees:
+        repair(left.folder)
+    check_whole(left, crawls)
 
 
 @pytest.mark.parametrize("later", [0, 5])

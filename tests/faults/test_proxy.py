@@ -25,10 +25,14 @@ SEEDS = [url(number, SERVERS) for number in range(SERVERS)]
 
 
 class Proxy:
-    """Passes requests on to a web on loopback, or says ``status`` to all; ``asked`` counts them."""
+    """Passes requests on to a web on loopback, or says ``status`` to all; ``asked`` counts them.
+
+    While it is ``mute`` it closes each connection at once.
+    """
 
     def __init__(self, web: LyingWeb) -> None:
         self.port, self.status, self.asked = free_port(), 0, 0
+        self.mute = False
         self._server: WebServer | None = None
         proxy, to = self, int(web.environment[PORT])
 
@@ -36,6 +40,9 @@ class Proxy:
             @override
             def do_GET(self) -> None:
                 proxy.asked += 1
+                if proxy.mute:
+                    self.close_connection = True
+                    return
                 if proxy.status:
                     self.send_response(proxy.status)
                     self.send_header("Content-Length", "0")
@@ -95,6 +102,18 @@ def test_a_proxy_that_is_away_for_a_while(proxy: tuple[Proxied, Proxy]) -> None:
     crawl.wait_until(lambda: "offline" in crawl.log)
     sleep(2.5)  # it is knocked at some times, and nobody listens there
     by.start()
+    assert result(crawl.finish(), crawl) == GOOD, crawl.log
+    assert "online again" in crawl.log
+
+
+def test_a_proxy_that_opens_its_port_and_says_nothing(proxy: tuple[Proxied, Proxy]) -> None:
+    crawl, by = proxy
+    by.start()
+    crawl.start()
+    crawl.wait_until(lambda: by.asked > 60)
+    by.mute = True
+    crawl.wait_until(lambda: "offline" in crawl.log)
+    by.mute = False
     assert result(crawl.finish(), crawl) == GOOD, crawl.log
     assert "online again" in crawl.log
 

@@ -8,6 +8,7 @@ from lswc.frontier.rules.contract import FrontierError, VersionError
 from lswc.frontier.rules.experience import first_experience
 from lswc.frontier.rules.visit import key
 from lswc.frontier.store.report import connected
+from lswc.frontier.store.servers import read_tallies
 from lswc.strategy import ExperienceError
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ def _found(db: sqlite3.Connection) -> Iterator[str]:
         first_experience(about)
     except (ExperienceError, ValueError) as error:
         yield f"what the crawl began with can't be read: {error}"
+    for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        for _ in db.execute(f'SELECT * FROM "{table}"'):
+            pass  # a text that isn't one raises
+    try:
+        read_tallies(db)
+    except ValueError as error:
+        yield f"the counters of the crawl can't be read: {error}"
     for what, query in _CONTRADICTIONS.items():
         if db.execute(query).fetchone():
             yield what
