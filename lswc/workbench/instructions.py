@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lswc.errors import ConfigError
 from lswc.guest.control import ControlError, change, given, history
-from lswc.guest.control.rules_in_force import KEYS
+from lswc.guest.control.rules_in_force import KEEP, KEYS
 from lswc.urls import site_of
 from lswc.workbench.answers import texts_of
 
@@ -24,7 +24,8 @@ MB = 1_000_000
 BY = "watch"
 """Who instructs a crawl here, if nobody gives a name."""
 
-FLAGS = ("block", "block_family", "pause")
+FLAGS = {"block": True, "block_family": True, "pause": True, "generated": KEEP}
+"""Instructions that a form gives without a number, and their values."""
 
 _WORDS = {
     "block": "blocked",
@@ -36,6 +37,7 @@ _WORDS = {
     "max_depth": "at most {} links from the seeds",
     "tolerate": "{} irrelevant pages tolerated",
     "priority": "priority {}",
+    "generated": "if machines wrote it: {}",
 }
 
 CHANGES, CHANGES_OF_A_SITE = 100, 50
@@ -131,7 +133,7 @@ def _value(key: str, text: str) -> Any:
     if text == "null":
         return None
     if key in FLAGS:
-        return True
+        return FLAGS[key]
     try:
         number = float(text)
         if key == "delay":

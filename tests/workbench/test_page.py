@@ -407,6 +407,7 @@ def test_a_site_is_paused_with_the_keyboard_alone(
     opened.wait_for_selector("h1:text-is('www.one.co.th')")
     opened.locator("a:text-is('Give one for this server')").press("Enter")
     form = opened.locator("form[data-change=instruct]")
+    form.wait_for()  # scripts show it
     form.locator("[name=key]").press("p")
     form.locator("[name=why]").focus()
     opened.keyboard.type("their mail")
@@ -485,7 +486,9 @@ def test_a_site_is_blocked_and_marked_with_the_keyboard_alone(
     opened.locator("form[data-change=mark] [name=kind]").select_option("not wanted")
     opened.locator("form[data-change=mark] [name=note]").fill("a casino")
     opened.locator("form[data-change=mark] [name=note]").press("Enter")
-    opened.locator("button:text('Block far.example')").press("Enter")
+    block = opened.locator("button:text('Block far.example')")
+    block.wait_for()  # scripts show it
+    block.press("Enter")
     opened.wait_for_selector("td:text-is('blocked')")
     rules = {place.name: rule for place, rule in read(where).rules}
     far = rules["far.example"]

@@ -364,9 +364,10 @@ const WORDS = {
   delay: (value) => `rests ${value} s`, max_pages: (value) => `at most ${count(value)} pages`,
   max_bytes: (value) => `at most ${bytes(value)}`, max_depth: (value) => `at most ${value} links from the seeds`,
   tolerate: (value) => `${value} irrelevant pages tolerated`, priority: (value) => `priority ${value}`,
+  generated: (value) => `if machines wrote it: ${value}`,
 };
 
-const FLAGS = ["block", "block_family", "pause"];
+const FLAGS = { block: true, block_family: true, pause: true, generated: "keep" };
 
 function words(key, value) {
   if (value === false) return `not ${WORDS[key]?.(true) || key}`;
@@ -472,14 +473,14 @@ $("pause").addEventListener("click", () => (paused ? say("pause", null, "", "") 
 $("ask").addEventListener("close", () => $("ask").returnValue === "yes" && say("pause", true, "", $("ask-why").value));
 $("ask-no").addEventListener("click", () => $("ask").close(""));
 $("say-key").addEventListener("change", () => {
-  const flag = FLAGS.includes($("say-key").value);
+  const flag = $("say-key").value in FLAGS;
   $("say-value-label").hidden = flag;
   $("say-value").required = !flag;
 });
 $("say").addEventListener("submit", async (event) => {
   event.preventDefault();
   const key = $("say-key").value;
-  const value = FLAGS.includes(key) ? true : Number($("say-value").value);
+  const value = key in FLAGS ? FLAGS[key] : Number($("say-value").value);
   if (await say(key, value, $("say-place").value, $("say-why").value)) $("say").reset();
   $("say-key").dispatchEvent(new Event("change"));
 });
