@@ -328,11 +328,11 @@ class PageReader:
     def _judged(self, links: list[_Link], depth: int) -> dict[_Link, _Target | Outcome]:
         """Return what links of this depth lead to, or why they are left out, all at once."""
         checked = self.scope.check_all([link[0] for link in links], depth)
-        tags = self._tags
+        tags, homes = self._tags, iter([home(u) for u in checked if not isinstance(u, Outcome)])
         return {
             link: url
             if isinstance(url, Outcome)
-            else _Target(url, home(url), named_by(tags, url, link[2], link[3]))
+            else _Target(url, next(homes), named_by(tags, url, link[2], link[3]))
             for link, url in zip(links, checked, strict=True)
         }
 
