@@ -28,5 +28,21 @@ def mounted(folder: Path, *options: str | Path) -> Iterator[Path]:
     folder.mkdir()
     with ExitStack() as stack:
         _run("mount", *options, folder)
-        stack.callback(_run, "umount", "--lazy", folder)
+        stack.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
         yield folder
+
+
+@contextmanager
+def on_a_disk(folder: Path) -> Iterator[Path]:
+    """Mount a disk of 60 MB, which ``fail`` lets fail."""
+    image = folder.with_suffix(".img")
+    with image.open("wb") as file:
+        file.truncate(60_000_000)
+    _run("mkfs.ext4", "-q", "-F", image)
+    with mounted(folder, "-o", "loop,errors=remount-ro", image) as disk:
+        yield disk
+
+
+def fail(disk: Path) -> None:
+    """Let a disk be only read from now on, as the kernel does after an error of it."""
+    _run("mount", "-o", "remount,abort", disk)

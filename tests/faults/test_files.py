@@ -19,7 +19,7 @@ from lswc.archive.check.agreement import check, repair
 from tests.archive.reading import check as check_warc
 from tests.archive.reading import index, records
 from tests.faults.component import BETWEEN_SAVES
-from tests.faults.mounts import mounted
+from tests.faults.mounts import fail, mounted, on_a_disk
 from tests.scenarios.site import (
     ROOT,
     THAI,
@@ -280,6 +280,23 @@ def stopped(site: Site, pages: int) -> subprocess.Popen[str]:
     )  # fmt: skip
     wait_until_stopped(process)
     return process
+
+
+def test_a_disk_that_fails_is_only_read_and_the_crawl_ends(crawls: Crawls, tmp_path: Path) -> None:
+    with on_a_disk(tmp_path / "disk") as disk:
+        site = Site(crawls.site.web, disk / "crawl")
+        process = stopped(site, 20)
+        fail(disk)
+        process.send_signal(signal.SIGCONT)
+        errors = process.communicate()[1]
+        assert process.returncode == 1, errors
+        assert "Read-only file system" in errors or "readonly" in errors
+        assert "Traceback" not in errors
+        shutil.copytree(site.folder, tmp_path / "crawl")
+    left = Site(site.web, tmp_path / "crawl")
+    if not check(left.folder).agrees:
+        repair(left.folder)
+    check_whole(left, crawls)
 
 
 def test_a_disk_without_room_for_another_file(crawls: Crawls, tmp_path: Path) -> None:
