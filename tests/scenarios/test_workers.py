@@ -212,6 +212,22 @@ def test_a_redis_that_comes_back_empty_costs_nothing(
     assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
 
 
+def test_a_redis_that_lets_its_clients_wait_costs_nothing(
+    workers: Workers, web: SharedWeb, gate: Gate
+) -> None:
+    """It does late what clients have given up after five seconds, and asked for again."""
+    gate.shut(30)
+    for _ in range(3):
+        workers.start(DOWNLOAD_TIMEOUT=BRAKE)
+    workers.wait_until(lambda: gate.held > 0 and workers.crawling == 3)
+    workers.client.client_pause(8_000)
+    gate.open()
+    logs = workers.logs()
+    assert [worker.returncode for worker in workers.running] == [0] * 3, logs
+    assert sorted(workers.recorded()) == sorted(graph())
+    assert sorted(web.fetched) == sorted(graph()), "a page was fetched twice"
+
+
 def test_a_worker_joins_a_crawl_that_runs_and_has_its_share(
     workers: Workers, web: SharedWeb, gate: Gate
 ) -> None:
