@@ -147,7 +147,7 @@ def _composed(
     opened.callback(archive.close, whole=False)
     if crawl.reading.text:
         archive.page_index = PageIndex(crawl.folder, stats.inc_value, judge)
-    internet = ScrapyInternet(crawler)
+    internet = ScrapyInternet(crawler, crawl.headers)
     network = Network(
         internet,
         crawl.seeds,

@@ -31,7 +31,7 @@ from lswc.reading.reader_messages import Asked
 from lswc.urls import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
 
@@ -57,11 +57,11 @@ _REDIRECTS = {ROBOTS: {}, TDMREP: {"redirect_ttl": 5}}
 class ScrapyInternet:
     """What a crawl's guest needs of the world; see ``lswc.guest.internet.Internet``.
 
-    ``reads`` reads a page.
+    ``reads`` reads a page; ``headers`` are those with which pages are asked for.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, crawler: Crawler, headers: Mapping[str, str]) -> None:
+        self._crawler, self._headers = crawler, dict(headers)
         self.reads: Callable[[Asked, bytes], Awaitable[PageReading | None]] = _unread
 
     @cached_property
@@ -124,7 +124,9 @@ class ScrapyInternet:
         """Ask for a URL by a new connection, in its server's turn; raise what comes."""
         attempts: list[Attempt] = []
         meta = {KNOCK: attempts, "dont_retry": True, "dont_redirect": True}
-        request = Request(url.href, callback=NO_CALLBACK, meta=meta, dont_filter=True)
+        request = Request(
+            url.href, callback=NO_CALLBACK, headers=self._headers, meta=meta, dont_filter=True
+        )
         dnscache.pop(url.hostname, None)
         response = await asyncio.wait_for(self.download(request), LOOK)
         return response, attempts[-1]

@@ -29,7 +29,7 @@ class ToRawServer(ToLoopback):
 
 @contextmanager
 def serving(answers: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
-    """Serve the bytes of each path while the block lasts; yields the port, and what was asked.
+    """Serve the bytes of each path in the block; yields the port, and what was asked first.
 
     A path without answer, or with an empty one, closes the connection.
     """
@@ -39,7 +39,7 @@ def serving(answers: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
         def handle(self) -> None:
             while request := self._request():
                 path = request.split(b" ", 2)[1].decode()
-                seen[path] = request
+                seen.setdefault(path, request)
                 self.wfile.write(answers.get(path, b""))
                 if not answers.get(path) or path.startswith("/close"):
                     return

@@ -248,9 +248,9 @@ def test_a_replay(
     heard: list[Any] = []
 
     @contextmanager
-    def noted(*given: object) -> Iterator[str]:
+    def noted(*given: object) -> Iterator[replay.Pywb]:
         heard.append(given)
-        yield "http://pywb/"
+        yield replay.Pywb("http://pywb/", ("th.warc.gz is cut short",))
 
     def served(*given: object) -> nullcontext[SimpleNamespace]:
         heard.append(given)
@@ -265,14 +265,17 @@ def test_a_replay(
     monkeypatch.setattr(replay, "server", served)
     monkeypatch.setattr("signal.signal", lambda *_: None)
     assert run("replay", tmp_path, "--pywb", "--port", "0") == 0
-    address = "http://127.0.0.1:6811/"
+    address, shown = (
+        "http://127.0.0.1:6811/",
+        replay.Pywb("http://pywb/", ("th.warc.gz is cut short",)),
+    )
     assert heard == [
-        (collected, "wayback"), ((tmp_path,), replay.Pywb("http://pywb/"), 0), (tmp_path, address),
+        (collected, "wayback"), ((tmp_path,), shown, 0, 0), (tmp_path, address),
         "served",
     ]  # fmt: skip
     said = capsys.readouterr()
     assert said.out == f"{address}\nOnly this machine can reach it. Ctrl-C ends it.\n"
-    assert said.err == "first/ is gone\n"
+    assert said.err == "first/ is gone\nth.warc.gz is cut short\n"
     for port, code in (("65535", 0), ("65536", 2), ("-1", 2), ("x", 2), ("٣", 2)):
         assert run("replay", tmp_path, "--pywb", f"--port={port}") == code
 

@@ -17,7 +17,7 @@ def internet(closing: object = None) -> ScrapyInternet:
     scraper = SimpleNamespace(slot=SimpleNamespace(active_size=9_000, MIN_RESPONSE_SIZE=1_024))
     engine = SimpleNamespace(_slot=SimpleNamespace(closing=closing), scraper=scraper)
     crawler: Any = SimpleNamespace(engine=engine)
-    return ScrapyInternet(crawler)
+    return ScrapyInternet(crawler, {})
 
 
 def test_what_waits_ends_when_the_crawl_closes() -> None:

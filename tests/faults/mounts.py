@@ -28,7 +28,7 @@ def mounted(folder: Path, *options: str | Path) -> Iterator[Path]:
     folder.mkdir()
     with ExitStack() as stack:
         _run("mount", *options, folder)
-        stack.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
+        stack.callback(_run, "umount", "--lazy", folder)
         yield folder
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from email.utils import formatdate
 from itertools import pairwise
+from random import Random
 from time import time
 from typing import TYPE_CHECKING
 
@@ -263,6 +264,14 @@ def moved(target: str) -> Answer:
     return Answer(status=301, headers={"Location": target})
 
 
+LETTERS = "กขคงจฉชซดตถทนบปผพฟมยรลวสหอ"
+
+
+def text_of(name: str) -> str:
+    """Return a text of a page's own: where many say the same, the network is doubted."""
+    return THAI + "".join(Random(name).choices(LETTERS, k=1_500))
+
+
 TWINS: dict[str, Given] = {
     HUB: Answer(
         page(
@@ -274,26 +283,28 @@ TWINS: dict[str, Given] = {
             *(f"http://{HTTPS_ONLY}/closed/", "http://chain.example/"),
         )
     ),
-    "http://both.example/": Answer(page(THAI, "https://both.example/p.html")),
-    "https://both.example/": Answer(page(THAI)),
-    "http://both.example/s.html": Answer(page(THAI)),
-    "https://both.example/s.html": Answer(page(THAI)),
-    "http://both.example/p.html": Answer(page(THAI)),
+    "http://both.example/": Answer(page(text_of("both.example/"), "https://both.example/p.html")),
+    "https://both.example/": Answer(page(text_of("both.example/"))),
+    "http://both.example/s.html": Answer(page(text_of("both.example/s.html"))),
+    "https://both.example/s.html": Answer(page(text_of("both.example/s.html"))),
+    "http://both.example/p.html": Answer(page(text_of("both.example/p.html"))),
     "http://secure.example/": moved("https://secure.example/"),
-    "https://secure.example/": Answer(page(THAI, "http://secure.example/a.html")),
+    "https://secure.example/": Answer(
+        page(text_of("secure.example/"), "http://secure.example/a.html")
+    ),
     "http://secure.example/a.html": moved("https://secure.example/b.html"),
-    "https://secure.example/b.html": Answer(page(THAI)),
-    "http://plain.example/": Answer(page(THAI)),
+    "https://secure.example/b.html": Answer(page(text_of("secure.example/b.html"))),
+    "http://plain.example/": Answer(page(text_of("plain.example/"))),
     "https://back.example/": moved("http://back.example/"),
-    "http://back.example/": Answer(page(THAI)),
+    "http://back.example/": Answer(page(text_of("back.example/"))),
     "http://circle.example/": moved("https://circle.example/"),
     "https://circle.example/": moved("http://circle.example/"),
     "http://chain.example/": moved("http://www.chain.example/"),
     "http://www.chain.example/": moved("https://chain.example/"),
-    "https://chain.example/": Answer(page(THAI, "http://chain.example/")),
-    ONLY: Answer(page(THAI)),
-    f"{ONLY}a.html": Answer(page(THAI)),
-    f"{ONLY}closed/": Answer(page(THAI)),
+    "https://chain.example/": Answer(page(text_of("chain.example/"), "http://chain.example/")),
+    ONLY: Answer(page(text_of("only"))),
+    f"{ONLY}a.html": Answer(page(text_of("only/a.html"))),
+    f"{ONLY}closed/": Answer(page(text_of("only/closed/"))),
     f"{ONLY}robots.txt": robots("Disallow: /closed/"),
 }
 

@@ -72,6 +72,7 @@ _LEAST_IN_BOX = 0.9  # of a page's letters in a root without a mark
 _MOST_LINKED_BOX = 0.25
 _LEAST_ARTICLE = 1_000  # letters of text from which on a listing is read as an article
 _HEADLINE = 30  # letters of a link in a listing that is no menu's
+_HEADLINES = 4  # as of cards: fewer may be of a menu, or lead to another article
 _LEADS = 8  # blocks before a root of which those that are text are its lead
 _LEAD, _TAIL, _FAR_TAIL = 20, 15, 30  # letters of a short block before and after all text
 _NEAR = 3
@@ -134,6 +135,7 @@ def read_markup(markup: bytes, url: str) -> Text:
     own = sum(block.letters for block in blocks.found if block.is_text and block.kind in MAIN)
     says_little = is_listing and own < _LEAST_ARTICLE
     is_service = page_kind == "service" and speaks_for(signs, page_kind)
+    says_little = says_little and _has_headlines(blocks.found)
     if way is _OF_ARTICLES and (is_service or says_little):
         way = _OF_LISTINGS if is_listing else _OF_SERVICES
         _judge_again(blocks, kinds, name, way)
@@ -207,6 +209,12 @@ def _judge_again(blocks: Blocks, kinds: Sequence[Kind], title: str, way: _Way) -
     _judge(blocks.found, _without(blocks.boxes, way.unmarked), title, way)
     for block, letters in zip(blocks.found, linked, strict=True):
         block.linked = letters
+
+
+def _has_headlines(found: Sequence[Block]) -> bool:
+    """Tell whether a listing has long links that may be its text."""
+    linked = (b for b in found if b.letters >= _HEADLINE and b.linked > b.letters / 2)
+    return sum(1 for _ in linked) >= _HEADLINES
 
 
 def _without(boxes: Sequence[Box], marks: Collection[Mark]) -> list[Box]:
