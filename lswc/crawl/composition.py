@@ -198,7 +198,6 @@ def _composed(
     commits.taken_back = listings.taken_back
     internet.reads = readers.read
     network.in_scope = partial(_in_scope, crawl)
-    network.failed = commits.fail
     network.distrusted = lambda since: archive.forget(guest.rules.forget(since))
     return Parts(
         crawl,

@@ -26,10 +26,6 @@ IN_A_ROW = 5
 """Registered domains in a row with like answers, or with none, after which the network is doubted.
 All that are known are enough, if they are fewer, but two."""
 
-ALONE = 3
-"""Like answers of one registered domain in a row, none of another sign between them, after which
-the network is doubted."""
-
 TAIL = 16
 """Answers that are compared with the next: the latest. No more are held, but during a look."""
 
@@ -45,20 +41,11 @@ HELD_SECONDS = 1.0
 LIKE_SECONDS = 5.0
 """Seconds without another like them, after which too few like answers are looked at."""
 
-AT_ONCE = 3
-"""Looks at too few like answers of different signs before they become rarer."""
-
-ALIKE_SECONDS = 30.0
-"""Seconds that too few like answers wait for one that is unlike all others, which shows that the
-servers answer. If none comes they are looked at, however lately others were."""
-
 ACQUITTED, LONGEST = 60.0, 3600.0
 """Seconds that a sign, found to be the servers' own, is believed: at first, and the most after
 twice as many each time."""
 
 _ACQUITTALS = 64  # that are remembered
-_GIVEN_BACK = 1_000  # URLs that are remembered
-_TIMES = 2  # that a URL is asked for again, as its page was another when it was looked at
 _BITS = (1 << 64) - 1
 
 
@@ -112,9 +99,9 @@ def sign_of(visit: Visit, outcome: str) -> int | None:
 
 @dataclass(slots=True)
 class _Answer:
-    """An answer that came ``at`` a time; its ``visit`` until it is believed, ``due``, when it is.
+    """An answer; its ``visit`` until it is believed, and ``due``, when it is.
 
-    ``is_odd``: another one was like it.
+    ``is_odd``: another registered domain's was like it.
     """
 
     sign: int
@@ -123,26 +110,23 @@ class _Answer:
     outcome: str
     visit: Visit | None
     weight: int
-    at: float
     is_odd: bool = False
-
-    @property
-    def is_missing(self) -> bool:
-        """Whether it only says that there is no such page: whole sites say that alike."""
-        attempt = self.visit.attempts[-1] if self.visit is not None else None
-        return attempt is not None and 400 <= (attempt.status or 0) < 500
 
 
 @dataclass(slots=True)
 class _Acquittal:
-    """That domains have this sign is their own matter, whichever they are.
+    """That domains have this sign is their own matter; or that these have any, if it is None.
 
-    Domains with one error page are no reason to believe whatever is said in their names.
+    Not both: domains with one error page are no reason to believe whatever is said in their names.
     """
 
-    sign: int
+    sign: int | None
+    sites: set[str]
     until: float
-    seconds: float
+    seconds: float = ACQUITTED
+
+    def covers(self, sign: int, sites: set[str]) -> bool:
+        return sites <= self.sites if self.sign is None else is_like(self.sign, sign)
 
 
 class Likeness:
@@ -160,9 +144,7 @@ class Likeness:
         self._latest: list[_Answer] = []
         self._acquittals: list[_Acquittal] = []
         self._first: _Answer | None = None  # the latest, while nothing is known
-        self._few_at, self._few_looks = 0.0, 0
-        self._given_back: OrderedDict[str, int] = OrderedDict()  # how often, by URL
-        self._unsure: tuple[str, str, int] | None = None  # the latest page: server, URL, sign
+        self._few_at, self._few_wait = 0.0, ACQUITTED
         self.suspect: int | None = None
         self.next_due: float | None = None
         self.weight = 0
@@ -180,34 +162,24 @@ class Likeness:
         due = _due(visit, now)
         if self._first is not None:
             self._first.due, self._first = min(self._first.due, now + HELD_SECONDS), None
-        new = _Answer(sign, visit.lease.server, due, outcome, visit, _weight(visit), now)
-        if others and due > now and not self.known and self._unsure is None:
+        new = _Answer(sign, visit.lease.server, due, outcome, visit, _weight(visit))
+        if others and due > now and not self.known:
             new.due, self._first = now + LIKE_SECONDS, new
         # As is_like does: most pages get no further than this.
         like = [one for one in self._latest if (one.sign ^ sign).bit_count() <= DISTANCE]
-        if like and not self._is_acquitted(sign, now):
-            self._suspect_if_enough(like, new, now)
+        sites = {_site(one.server) for one in (*like, new)} if like else set()
+        if len(sites) > 1 and not self._is_acquitted(sign, sites, now):
+            self._latest = [one for one in self._latest if not is_like(one.sign, sign)] + like
+            for one in (*like, new):
+                one.due, one.is_odd = now + LIKE_SECONDS, True
+            if len(sites) >= self._enough:
+                self.suspect = sign
         self._latest.append(new)
         self._forget_expired(visit.lease.id)
         self.held[visit.lease.id] = new
         self.weight += new.weight
         self.believe_due(now)
         return True
-
-    def _suspect_if_enough(self, like: list[_Answer], new: _Answer, now: float) -> None:
-        sites = {_site(one.server) for one in (*like, new)}
-        is_alone = len(sites) == 1
-        if is_alone and (like[-1] is not self._latest[-1] or new.is_missing):
-            return
-        if is_alone and not self.unlike(new.sign):
-            return
-        is_row = is_alone and self._latest[1 - ALONE :] == like[1 - ALONE :]
-        self._latest = [one for one in self._latest if not is_like(one.sign, new.sign)] + like
-        for one in (*like, new):
-            one.due, one.is_odd = now + LIKE_SECONDS, True
-        is_enough = len(sites) >= self._enough or (is_row and len(like) >= ALONE - 1)
-        if is_enough and self.suspect is None:
-            self.suspect = new.sign
 
     def _forget_expired(self, url: int) -> None:
         """Forget the answer of an earlier visit of a URL, whose lease has expired."""
@@ -225,38 +197,22 @@ class Likeness:
             self._believe_or_doubt(one, now)
         while self.suspect is None and (len(self._latest) > TAIL or self.weight > HEAVY):
             if self._latest[0].visit is not None:
-                self._believe_or_doubt(self._latest[0], now, may_wait=False)
+                self._believe_or_doubt(self._latest[0], now)
             if self.suspect is None:
                 del self._latest[0]
         self.next_due = min((one.due for one in self.held.values()), default=None)
 
-    def _believe_or_doubt(self, one: _Answer, now: float, *, may_wait: bool = True) -> None:
+    def _believe_or_doubt(self, one: _Answer, now: float) -> None:
         """Believe an answer, unless it is one of few like ones, and it is time to look at such."""
         if self.suspect is not None or one.visit is None:
             return
-        if one.is_odd and not self._is_acquitted(one.sign, now):
-            is_shown = self._is_answered_since(one.at)
-            is_late = now >= one.at + ALIKE_SECONDS and not is_shown
-            if now >= self._few_at or is_late or self._was_acquitted(one.sign):
-                self._look_at_few(one.sign, now)
-                return
-            if may_wait and not is_shown:
-                one.due = one.at + ALIKE_SECONDS
-                return
-        self._believe(one)
-
-    def _look_at_few(self, sign: int, now: float) -> None:
-        """Suspect few like answers: some at once, then ever more seldom; what is new is rare."""
-        self.suspect = sign
-        if self._was_acquitted(sign):
-            return  # that is rarer each time by itself
-        self._few_looks += 1
-        if self._few_looks >= AT_ONCE:
-            self._few_at = now + min(ACQUITTED * 2 ** (self._few_looks - AT_ONCE), LONGEST)
-
-    def _is_answered_since(self, time: float) -> bool:
-        """Tell whether an answer came since then that is like no other."""
-        return any(one.at > time and not one.is_odd for one in self._latest)
+        is_due = one.is_odd and now >= self._few_at
+        if is_due and not self._is_acquitted(one.sign, self.sites(one.sign), now):
+            self._few_at = now + self._few_wait
+            self._few_wait = min(2 * self._few_wait, LONGEST)
+            self.suspect = one.sign
+        else:
+            self._believe(one)
 
     def _believe(self, one: _Answer) -> None:
         visit, one.visit = one.visit, None
@@ -269,36 +225,17 @@ class Likeness:
         self._end(visit, one.outcome)
 
     def know(self, server: str, url: str, sign: int) -> None:
-        """Remember a server's page, once one came that is unlike it.
-
-        What all say alike is no witness, and may be a lie of which the first page was believed.
-        """
-        if (before := self._unsure) is not None and (before[2] ^ sign).bit_count() > DISTANCE:
-            self.known[before[0]] = before[1:]
-            self.known.move_to_end(before[0])
-            if len(self.known) > KNOWN:
-                self.known.popitem(last=False)
-        self._unsure = server, url, sign
-
-    def recall(self, server: str, url: str, sign: int) -> None:
-        """Remember a page that was recorded before: answers are compared with it, too."""
-        self.know(server, url, sign)
-        self._latest = [*self._latest, _Answer(sign, server, 0.0, "", None, 0, 0.0)][-TAIL:]
-
-    def unlike(self, suspect: int) -> list[tuple[str, int]]:
-        """Return the URLs and signs of pages that weren't like a suspect, the latest first."""
-        pages = [page for page in self.known.values() if not is_like(page[1], suspect)]
-        if not pages and self._unsure is not None and not is_like(self._unsure[2], suspect):
-            pages.append(self._unsure[1:])
-        return pages[::-1]
+        """Remember the sign of a server's page."""
+        self.known[server] = url, sign
+        self.known.move_to_end(server)
+        if len(self.known) > KNOWN:
+            self.known.popitem(last=False)
 
     def forget(self, is_blocked: Callable[[str], bool]) -> None:
         """Forget the pages that aren't to be asked for any more."""
         for server, (url, _) in list(self.known.items()):
             if is_blocked(url):
                 del self.known[server]
-        if self._unsure is not None and is_blocked(self._unsure[1]):
-            self._unsure = None
 
     def sites(self, sign: int) -> set[str]:
         """Return the registered domains of the latest answers with a sign, or nearly that."""
@@ -309,55 +246,38 @@ class Likeness:
         like = (one.visit for one in self.held.values() if is_like(one.sign, sign))
         return [visit.lease.url for visit in like if visit is not None]
 
-    def is_missing(self, sign: int) -> bool:
-        """Tell whether the held answers with a sign only say that there is no such page."""
-        return all(one.is_missing for one in self.held.values() if is_like(one.sign, sign))
-
-    def _was_acquitted(self, sign: int) -> bool:
-        return any(is_like(one.sign, sign) for one in self._acquittals)
-
-    def _is_acquitted(self, sign: int, now: float) -> bool:
-        return any(one.until > now and is_like(one.sign, sign) for one in self._acquittals)
+    def _is_acquitted(self, sign: int, sites: set[str], now: float) -> bool:
+        return any(one.until > now and one.covers(sign, sites) for one in self._acquittals)
 
     def acquit(self, now: float, *, for_good: bool = False) -> None:
-        """Believe the suspect for a while, or ``for_good``, and what is held that is like no other.
-
-        Others that are like each other are suspected next.
-        """
+        """Believe the suspect, and all that is held; for a while, or ``for_good``."""
         sign, self.suspect = self.suspect, None
         if sign is None:
             return
-        before = [one for one in self._acquittals if is_like(one.sign, sign)]
+        sites = self.sites(sign)
+        before = [one for one in self._acquittals if one.covers(sign, sites)]
         seconds = min(2 * max((one.seconds for one in before), default=ACQUITTED / 2), LONGEST)
         others = [one for one in self._acquittals if one not in before]
         until = inf if for_good else now + seconds
-        self._acquittals = [*others, _Acquittal(sign, until, seconds)][-_ACQUITTALS:]
+        self._acquittals = [*others, _Acquittal(sign, sites, until, seconds)][-_ACQUITTALS:]
         for one in list(self.held.values()):
-            if not one.is_odd or is_like(one.sign, sign):
-                self._believe(one)
-        left = [one.sign for one in self.held.values()]
-        self.suspect = next((one for one in left if len(self.sites(one)) >= self._enough), None)
-        self.next_due = min((one.due for one in self.held.values()), default=None)
+            self._believe(one)
+        self.next_due = None
 
-    def condemn(self) -> list[Visit]:
+    def condemn(self, now: float, *, is_over: bool) -> list[Visit]:
         """Return the visits that are held, to be given back: what they brought is forgotten.
 
-        Pages that change all the time are believed in the end.
+        If it ``is_over`` already, or their pages change all the time, they are believed next.
         """
-        self.suspect = self.next_due = None
-        for one in list(self.held.values()):
-            if one.visit is not None and self._given_back.get(one.visit.lease.url, 0) >= _TIMES:
-                self._believe(one)
         visits = [one.visit for one in self.held.values() if one.visit is not None]
-        for visit in visits:
-            self._given_back[visit.lease.url] = self._given_back.pop(visit.lease.url, 0) + 1
-        while len(self._given_back) > _GIVEN_BACK:
-            self._given_back.popitem(last=False)
+        if self.suspect is not None and is_over:
+            until = now + ACQUITTED
+            self._acquittals.append(_Acquittal(None, self.sites(self.suspect), until))
+        self.suspect = self.next_due = None
         self.weight = 0
         self.held.clear()
         self._latest.clear()
-        self._unsure = None
-        self._few_at, self._few_looks = 0.0, 0
+        self._few_at, self._few_wait = 0.0, ACQUITTED
         return visits
 
 

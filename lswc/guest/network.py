@@ -20,8 +20,7 @@ from lswc.outcomes import Outcome
 from lswc.urls import parse, site, tld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
 
     from lswc.frontier.rules.visit import Visit
     from lswc.guest.internet import Internet
@@ -35,26 +34,20 @@ MANY = 64
 """Answers held while the network is looked at, from which on nothing more is asked for; or so many
 bytes as ``lswc.guest.likeness`` says."""
 
-PATIENCE = 50.0
-"""Seconds after which answers of fewer than five registered domains are believed, though whatever
-is asked for is like them, if no page is known that was another: small crawls' sites may be so."""
+PATIENCE = 300.0
+"""Seconds after which answers are believed though whatever is asked for is like them, if no page is
+known that was another before: only then it is sure that others answer."""
 
 BEFORE = 300.0
 """Seconds before the first answer that wasn't a server's, of which no robots.txt is believed."""
 
-FIRST, LONGEST = 1.0, 30.0
+FIRST, LONGEST = 1.0, 60.0
 """Seconds between two looks: the first, and the most after twice as many each time."""
 
 _SILENCE = {
     Outcome.TIMEOUT, Outcome.NAME_NOT_RESOLVED, Outcome.NAME_LOOKUP_FAILED,
     Outcome.CONNECTION_REFUSED, Outcome.DOWNLOAD_FAILED,
 }  # fmt: skip
-
-_MANY_SEEDS = 100  # of which it is seen how many registered domains they are of
-
-_STRANGERS = (
-    ". If that is what the servers say, add a seed of one that says something else, and start again"
-)
 
 logger = logging.getLogger(__name__)
 
@@ -127,8 +120,6 @@ class Network:
         self.resumed: Callable[[], None] = lambda: None
         self.paused = False
         self.distrusted: Callable[[float], None] = lambda since: None
-        self.failed: Callable[[Exception], None] = lambda error: None
-        """Called with an error in a look that nobody expected: the crawl would wait for ever."""
 
     @property
     def offline(self) -> float:
@@ -141,8 +132,8 @@ class Network:
         return {held.visit.lease.id for held in self._held} | self._likeness.held.keys()
 
     def know(self, url: Url, sign: int) -> None:
-        """Take notice of the sign of a page that was recorded before."""
-        self._likeness.recall(url.server, url.href, sign)
+        """Take notice of the sign of a page that was recorded."""
+        self._likeness.know(url.server, url.href, sign)
 
     def forget(self, is_blocked: Callable[[str], bool]) -> None:
         """Take it that some pages aren't to be asked for any more."""
@@ -269,7 +260,7 @@ class Network:
     def _check_names(self) -> None:
         named = [url for url in self._good.values() if tld(url.hostname)]
         if self._nameless and named and self._asking is None and self._looking is None:
-            self._asking = asyncio.ensure_future(self._guarded(self._ask(named[-1])))
+            self._asking = asyncio.ensure_future(self._ask(named[-1]))
 
     async def _ask(self, good: Url) -> None:
         """See whether names are found at all: if so, those that weren't have no address."""
@@ -290,13 +281,7 @@ class Network:
     def _doubt(self) -> None:
         if self._looking is None:
             self.paused = self._likeness.suspect is None
-            self._looking = asyncio.ensure_future(self._guarded(self._look()))
-
-    async def _guarded(self, look: Coroutine[Any, Any, None]) -> None:
-        try:
-            await look
-        except Exception as error:
-            self.failed(error)
+            self._looking = asyncio.ensure_future(self._look())
 
     async def _look(self) -> None:
         wait = FIRST
@@ -309,8 +294,7 @@ class Network:
                 return
             elif self._has_waited_in_vain():
                 logger.warning(
-                    "these answers are believed now: few sites are crawled, and no "
-                    "page is known that was different before"
+                    "these answers are believed now: no page is known that was different before"
                 )
                 break
             await asyncio.sleep(wait)
@@ -333,13 +317,14 @@ class Network:
 
     async def _judge(self, began: float) -> None:
         """Believe the answers that are held, or give them back if the network has lied."""
+        now, is_over = self._internet.now(), self._since is None
         if self._has_waited_in_vain():
-            self._likeness.acquit(self._internet.now(), for_good=True)
+            self._likeness.acquit(now, for_good=True)
             return
-        if self._since is None and await self._are_said_again():
-            self._likeness.acquit(self._internet.now())
+        if is_over and await self._are_said_again():
+            self._likeness.acquit(now)
             return
-        for visit in self._likeness.condemn():
+        for visit in self._likeness.condemn(now, is_over=is_over):
             self._give_back(visit)
         self.lied_until = self._internet.now()
         self._internet.forget()
@@ -347,9 +332,7 @@ class Network:
 
     def _has_waited_in_vain(self) -> bool:
         suspect = self._likeness.suspect
-        if suspect is None or self.offline < PATIENCE or self._likeness.unlike(suspect):
-            return False
-        return len(self._strangers(suspect)) < IN_A_ROW
+        return suspect is not None and self.offline > PATIENCE and not self._known_unlike(suspect)
 
     async def _are_said_again(self) -> bool:
         """Tell whether a server that gave a suspect answer gives it again: the network is there."""
@@ -368,9 +351,8 @@ class Network:
             logger.warning(
                 "offline: %d registered domains in a row gave the same answer, and so does "
                 "everything that is requested again; something else answers for the servers. The "
-                "crawl waits, and nothing is lost%s",
+                "crawl waits, and nothing is lost",
                 len(self._likeness.sites(suspect)),
-                "" if self._known_unlike(suspect) else _STRANGERS,
             )
         else:
             logger.warning(
@@ -389,7 +371,7 @@ class Network:
         return await (self._opens() if suspect is None else self._is_honest(suspect))
 
     async def _is_honest(self, suspect: int) -> bool:
-        """Tell whether a page that is known is as it was, or servers answer each in its way."""
+        """Tell whether a page that is known is as it was, or none is like the suspect answers."""
         known = self._known_unlike(suspect)
         if not known:
             return not await self._are_many_strangers_like(suspect)
@@ -397,54 +379,31 @@ class Network:
         found = await self._internet.sign(first)
         if found is not None and is_like(found, sign):
             return True
-        seen = [found, *await self._signs(url for url, _ in known[1:])]
-        pages = zip(seen, (sign for _, sign in known), strict=True)
-        if any(now is not None and is_like(now, before) for now, before in pages):
+        others = await asyncio.gather(*(self._internet.sign(url) for url, _ in known[1:]))
+        signs = [(found, sign), *zip(others, (sign for _, sign in known[1:]), strict=True)]
+        answers = [(seen, before) for seen, before in signs if seen is not None]
+        if any(is_like(seen, before) for seen, before in answers):
             return True
-        return await self._do_servers_differ(suspect, [url for url, _ in known], seen)
-
-    async def _signs(self, urls: Iterable[Url]) -> list[int | None]:
-        return await asyncio.gather(*(self._internet.sign(url) for url in urls))
-
-    async def _do_servers_differ(
-        self, suspect: int, known: list[Url], seen: Sequence[int | None]
-    ) -> bool:
-        """Tell whether servers say each another thing, where something else would say one for all.
-
-        They are asked for one path: for what there isn't anywhere, then for their first pages. Of
-        one registered domain alone something unlike the suspect is enough, as it was ``seen``, too.
-        """
-        held = [url for one in self._likeness.urls(suspect) if (url := parse(one)) is not None]
-        by_site = {site(url.hostname): url for url in (*self._some_seeds(), *held[-2:], *known)}
-        alone = [suspect, *seen] if len(by_site) == 1 else []
-        for path in (f"/{token_hex(8)}.html", "/"):
-            addresses = [urljoin(url.href, path) for url in by_site.values()]
-            found = await self._signs(url for one in addresses if (url := parse(one)) is not None)
-            signs = [sign for sign in (*alone, *found) if sign is not None]
-            if any(not is_like(sign, signs[0]) for sign in signs):
-                return True
-        return False
+        return any(not is_like(seen, suspect) for seen, _ in answers)
 
     def _known_unlike(self, suspect: int) -> list[tuple[Url, int]]:
         """Return the pages that are known, the latest first, and weren't like the suspect."""
-        pages = [(parse(address), sign) for address, sign in self._likeness.unlike(suspect)]
-        return [(url, sign) for url, sign in pages if url is not None]
-
-    def _strangers(self, suspect: int) -> set[str]:
-        """Return the registered domains of the suspect's answers and of seeds."""
-        seeds = (url for seed in self._seeds[:_MANY_SEEDS] if (url := self.in_scope(seed)))
-        return self._likeness.sites(suspect) | {site(url.hostname) for url in seeds}
+        return [
+            (url, sign)
+            for address, sign in reversed(self._likeness.known.values())
+            if not is_like(sign, suspect) and (url := parse(address)) is not None
+        ]
 
     async def _are_many_strangers_like(self, suspect: int) -> bool:
-        """Tell whether seeds are like the suspect, and pages that there aren't as well."""
+        """Tell whether enough domains are like the suspect, and pages that there aren't as well."""
         sites = self._likeness.sites(suspect)
-        if self._likeness.is_missing(suspect) and len(self._strangers(suspect)) < IN_A_ROW:
-            return False
         seeds = [url for url in self._some_seeds() if site(url.hostname) not in sites]
+        if len(sites | {site(url.hostname) for url in seeds}) < IN_A_ROW:
+            return False
         addresses = self._likeness.urls(suspect)[-2:]
         none = [parse(urljoin(address, f"/{token_hex(8)}.html")) for address in addresses]
         for urls in (seeds, [url for url in none if url is not None]):
-            signs = await self._signs(urls)
+            signs = await asyncio.gather(*(self._internet.sign(url) for url in urls))
             if any(sign is not None and not is_like(sign, suspect) for sign in signs):
                 return False
         return True

@@ -69,6 +69,8 @@ class Crawls:
 
     def unreadable(self) -> list[str]:
         """Return the names of folders that can't be read, and may be crawls. Raises LswcError."""
+        if not self.folder.exists():
+            return []
         try:
             with os.scandir(self.folder) as entries:
                 return sorted(

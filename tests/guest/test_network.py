@@ -208,7 +208,7 @@ async def test_a_crawl_without_its_network_looks_again_and_goes_on(
     cut = Cut(monkeypatch, ("http://seed.example/", "no URL"), 0.0, back_at=10)
     cut.network.answered(server(0))
     await cut.fall_silent(1, 2)
-    assert cut.slept == [1, 2, 4, 8, 16, 30, 30, 30, 30]
+    assert cut.slept == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     assert cut.knocked[0] == cut.knocked[8] == ["www.s0.example", "seed.example"]
     assert cut.knocked[9] == ["www.s0.example"], "one that opens is enough"
     assert (cut.ended, cut.back) == ([], [1, 2])

@@ -181,9 +181,9 @@ def a_board_report(user: Keyboard, shown: Shown) -> None:
     user.follow("Hand over")
     user.to("button[data-job=report]")
     user.enter()
+    user.sees("a[href$='board.html']")
+    user.to("a[href$='board.html'][target]")
     with user.page.context.expect_page() as opened:
-        user.sees("a[href$='board.html']")
-        user.to("a[href$='board.html'][target]")
         user.page.keyboard.press("Enter")
     board = opened.value
     board.wait_for_selector("h1:has-text('The Thai web')")
