@@ -28,8 +28,7 @@ from lswc.corpus.versions import LATEST
 from lswc.errors import writing
 from lswc.files import partial_folder, whole_folder
 from lswc.progress import Say, silent
-from lswc.reading.generated_sites import GENERATED, GeneratedSites, Page, Verdict
-from lswc.reading.main_text.blocks import LONG, weight
+from lswc.reading.generated_sites import GENERATED, GeneratedSites, Page, Verdict, prose_of
 from lswc.reading.opt_outs import RECORDING, forbids_mining, reasons
 from lswc.safety.runs import runs
 from lswc.urls import site
@@ -359,7 +358,7 @@ def _page_of(row: Mapping[str, Any]) -> Page:
     )
     return Page(
         text,
-        [one for one in prose if weight(one) >= LONG],
+        prose_of(prose),
         hash(tuple(one["kind"] for one in segments)),
         row["machine_translated"] is not None,
     )

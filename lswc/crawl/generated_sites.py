@@ -14,10 +14,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lswc.files import whole
-from lswc.reading.generated_sites import GENERATED, LEAST_PAGES, GeneratedSites, Page
-from lswc.reading.main_text.blocks import LONG, weight
+from lswc.reading.generated_sites import (
+    GENERATED,
+    LEAST_PAGES,
+    GeneratedSites,
+    Page,
+    prose_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from lswc.archive.page_index import Row
@@ -26,8 +32,8 @@ FILE = "generated-sites.json"
 """Name of the file in the crawl folder."""
 
 _DUE = frozenset(LEAST_PAGES * 2**step for step in range(6))  # pages at which a site is judged
-_LEAST = 0.2  # score of a site that is told of
-_MOST = 10_000  # sites that are told of
+_LEAST = 0.2  # score of a site that is named
+_MOST = 10_000  # sites that are named
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +61,11 @@ def judged_sites(folder: Path) -> list[Judged]:
         return []
 
 
+def likeliest(judged: Iterable[Judged]) -> list[Judged]:
+    """Return sites in order, those first that machines are most likely to have written."""
+    return sorted(judged, key=lambda one: (-one.score, -one.pages, one.site))
+
+
 class SiteJudge:
     """Judges the sites of a crawl that runs, as ``add`` has their pages."""
 
@@ -72,8 +83,7 @@ class SiteJudge:
     def add(self, row: Row) -> None:
         """Take notice of a page."""
         before = self._sites.pages(row.site)
-        prose = [line for line in row.text.splitlines() if weight(line) >= LONG]
-        number = self._sites.add(row.site, Page(row.text, prose))
+        number = self._sites.add(row.site, Page(row.text, prose_of(row.text.splitlines())))
         if number != before and number in _DUE:
             self._judge(row.site, number)
 
@@ -84,7 +94,7 @@ class SiteJudge:
         now = Judged(site, found.score, found.signs, pages)
         if now.score >= GENERATED and site not in self.generated:
             signs = ", ".join(now.signs)
-            logger.info("machines seem to have written %s: %s (%.2f)", site, signs, now.score)
+            logger.debug("machines seem to have written %s: %s (%.2f)", site, signs, now.score)
         if now.score >= _LEAST:
             self._known[site] = now
         elif self._known.pop(site, None) is None:
@@ -95,8 +105,8 @@ class SiteJudge:
         """Write what was found out since the last time, if the disk lets."""
         if self._is_saved:
             return
-        found = sorted(self._known.values(), key=lambda one: (-one.score, -one.pages, one.site))
-        rows: list[dict[str, Any]] = [msgspec.structs.asdict(one) for one in found[:_MOST]]
+        found = likeliest(self._known.values())[:_MOST]
+        rows: list[dict[str, Any]] = [msgspec.structs.asdict(one) for one in found]
         with suppress(OSError), whole(self._path) as path:
             path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", "utf-8")
             self._is_saved = True

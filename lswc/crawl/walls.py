@@ -165,7 +165,7 @@ class Walls:
         return is_first and (sets or lease.inherited == PageLanguage.TARGET)
 
     def _is_first(self, visit: Visit, url: Url) -> bool:
-        """Tell whether a server gave no page yet, or another worker."""
+        """Tell whether a server gave no page yet, or gave all to another worker."""
         return not visit.lease.of_server.pages or url.server not in self.passed_by
 
     # Doorways, and switches of languages

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lswc.reading.main_text.blocks import weight
+from lswc.reading.main_text.blocks import LONG, weight
 from lswc.safety.near_duplicates import Seen, counted_characters, simhash
 from lswc.safety.runs import windows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -76,6 +76,11 @@ class Page(NamedTuple):
     prose: Sequence[str]
     structure: int | None = None
     is_translated: bool = False
+
+
+def prose_of(paragraphs: Iterable[str]) -> list[str]:
+    """Return the paragraphs that are text by themselves."""
+    return [one for one in paragraphs if weight(one) >= LONG]
 
 
 @dataclass(slots=True)

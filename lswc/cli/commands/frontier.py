@@ -130,10 +130,14 @@ def _utc(seconds: float | None) -> str:
 
 def _generated(judged: list[Judged], top: int) -> Table:
     """Return a table of the sites that machines seem to have written, the likeliest first."""
-    likeliest = sorted(judged, key=lambda one: (-one.score, -one.pages, one.site))[:top]
-    rows = ((one.site, f"{one.score:.2f}", one.pages, ", ".join(one.signs)) for one in likeliest)
+    from lswc.crawl.generated_sites import likeliest
+    from lswc.reading.generated_sites import GENERATED
+
+    first = likeliest(judged)[:top]
+    rows = ((one.site, f"{one.score:.2f}", one.pages, ", ".join(one.signs)) for one in first)
     heads = ("site", "score", "pages looked at", "signs")
-    return table("sites that machines may have written: from 0.50 on they count so", heads, rows)
+    title = f"sites that machines may have written: from {GENERATED:.2f} on they count so"
+    return table(title, heads, rows)
 
 
 def _families(snapshot: Snapshot) -> Iterator[tuple[object, ...]]:

@@ -21,7 +21,7 @@ from unicodedata import category
 
 from pypdfium2 import PdfTextPage, raw
 
-from lswc.reading.documents.pdf_objects import PAGE_OBJECTS, address, texts
+from lswc.reading.documents.pdf_objects import PAGE_OBJECTS, address, texts, written
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -134,7 +134,7 @@ def _columns(text: PdfTextPage, objects: Sequence[Any], names: Said) -> str:
             columns.append([])
         columns[-1] += run.codes
         last = _origin(text, run.end - 1)
-    return "\n".join(map(_joined, columns))
+    return "\n".join(map(written, columns))
 
 
 def _origin(text: PdfTextPage, place: int) -> tuple[float, float]:
@@ -170,7 +170,7 @@ def _plain(text: PdfTextPage, names: Said) -> str:
             codes += map(ord, names[place][0])
         else:
             codes.append(raw.FPDFText_GetUnicode(text, place))
-    return _joined(codes)
+    return written(codes)
 
 
 def _in_order(
@@ -293,11 +293,6 @@ def _runs(text: PdfTextPage, names: Said) -> dict[int, list[_Run]]:
     return found
 
 
-def _joined(codes: list[int]) -> str:
-    written = "".join(map(chr, codes))
-    return written.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 class _Measure:
     """Where objects and letters are, by PDFium; a page has thousands, and what it fills is one."""
 
@@ -321,14 +316,14 @@ class _Measure:
 
     def letters(self, text: PdfTextPage, run: _Run) -> dict[str, Any]:
         """Return what a run says, and where its letters are put."""
-        written, (x, y) = _joined(run.codes), self._box[:2]
-        if not self._has_marks or not run.is_whole or len(written) != len(run.codes):
-            return {"text": written}
+        letters, (x, y) = written(run.codes), self._box[:2]
+        if not self._has_marks or not run.is_whole or len(letters) != len(run.codes):
+            return {"text": letters}
         origins = []
         for place in range(run.first, run.end):
             raw.FPDFText_GetCharOrigin(text, place, x, y)
             origins.append(x.value)
-        return {"text": written, "origins": origins}
+        return {"text": letters, "origins": origins}
 
     def part(self, text: PdfTextPage, whole: _Piece, run: _Run) -> _Piece:
         """Return one of several runs of an object."""

@@ -21,7 +21,7 @@ from unicodedata import category
 from pypdfium2 import PdfDocument, PdfiumError, raw
 
 from lswc.reading.documents.pdf_glyphs import embedded, letters
-from lswc.reading.documents.pdf_objects import address, texts
+from lswc.reading.documents.pdf_objects import address, texts, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -306,5 +306,4 @@ def _called(text: PdfTextPage, places: Sequence[int]) -> str:
     """Return what a map calls a glyph; "" if it calls it nothing."""
     if len(places) == 1 and raw.FPDFText_HasUnicodeMapError(text, places[0]) == 1:
         return ""
-    codes = [raw.FPDFText_GetUnicode(text, place) for place in places]
-    return "".join(map(chr, codes)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return written(raw.FPDFText_GetUnicode(text, place) for place in places)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pypdfium2 import raw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from pypdfium2 import PdfPage
@@ -33,6 +33,11 @@ def _within(one: Any, depth: int) -> Iterator[Any]:
     elif kind == raw.FPDF_PAGEOBJ_FORM and depth:
         for place in range(min(raw.FPDFFormObj_CountObjects(one), PAGE_OBJECTS + 1)):
             yield from _within(raw.FPDFFormObj_GetObject(one, place), depth - 1)
+
+
+def written(codes: Iterable[int]) -> str:
+    """Return the text of UTF-16's units, as PDFium gives letters: pairs of them are one."""
+    return "".join(map(chr, codes)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def address(pointer: Any) -> int:
